@@ -144,7 +144,7 @@ def step_speed(args, policy: MazePolicy, peak: float) -> None:
     def shared(sample):
         def rollouts():
             with torch.no_grad():
-                return sample(model, *policy.prefill(mazes), N, LENGTH, [DONE, EOS], uniforms)
+                return sample(model, policy.read(mazes), N, LENGTH, [DONE, EOS], uniforms)
 
         def step():
             with unittest.mock.patch("lab.toy.maze_policy.sample_tree", sample):
@@ -163,9 +163,7 @@ def step_speed(args, policy: MazePolicy, peak: float) -> None:
 
         def rollouts():
             with torch.no_grad():
-                return sample_rows(
-                    model, *policy.prefill(one_by_one), 1, LENGTH, [DONE, EOS], apart
-                )
+                return sample_rows(model, policy.read(one_by_one), 1, LENGTH, [DONE, EOS], apart)
 
         def step():
             played = rollouts()
@@ -232,7 +230,7 @@ def step_speed(args, policy: MazePolicy, peak: float) -> None:
     }
     played = ways["shared prompts and prefixes"][0]()
     with torch.no_grad():
-        rows = len(rollout_logits(model, *policy.prefill(mazes), played))
+        rows = len(rollout_logits(model, policy.read(mazes), played))
     tokens, prompt = int(played.mask.sum()), maze_env.prompt_length(args.size) * args.mazes
     weights = sum(weight.numel() for weight in model.parameters() if weight.ndim == 2)
     floor = 2 * weights * (4 * rows + 3 * prompt) / peak

@@ -15,9 +15,9 @@ import torch
 
 from lab.configurations.toy_worlds import MazeConfig
 from lab.runs import experiment
+from lab.toy.gradient_source import GradientSource
 from lab.toy.maze import MazeExactRL, MazeRL, train_start
 from lab.toy.maze_policy import MazePolicy, load_policy, maze_stream
-from lab.toy.training_loop import GradientSource
 
 ROLLOUTS = 64
 

@@ -16,8 +16,8 @@ import torch
 
 import lab
 from lab.losses import policy_gradient
+from lab.toy.gradient_source import GradientSource
 from lab.toy.resnet import fresh_network
-from lab.toy.training_loop import GradientSource
 
 IMAGES, CLASSES, REPEATS = 128, 1000, 9
 

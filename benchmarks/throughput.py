@@ -17,9 +17,9 @@ from torch.utils.flop_counter import FlopCounterMode
 from lab.configurations.toy_worlds import ImagesConfig
 from lab.runs import experiment
 from lab.runs.experiments import read_assignments
+from lab.toy.gradient_source import GradientSource
 from lab.toy.images import Images, image_source
 from lab.toy.resnet import fresh_network
-from lab.toy.training_loop import GradientSource
 
 
 def main() -> None:

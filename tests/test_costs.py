@@ -10,7 +10,10 @@ import torch
 from torch.nn import functional as F
 
 from lab.runs import configure, experiment, train
-from lab.toy import images, maze
+from lab.toy import images, maze, maze_parts
+from lab.toy.maze_costs import FakePolicy
+from lab.toy.maze_env import Mazes
+from lab.toy.transformer import Transformer
 from lab.toy.tree_sampling import sample_rows
 from lab.training.costs import CARDS, EFFICIENCY, GIB, GPU, Costs, Count
 from lab.training.counter import count, count_tokens, weight_bytes
@@ -102,10 +105,10 @@ def test_rollouts_of_any_length_are_counted_from_three_short_ones():
 
     @torch.no_grad()
     def sample(length: int):
-        mazes = maze.Mazes(torch.zeros(4, 7, 7).bool(), torch.zeros(4, length).long())
-        policy = maze.FakePolicy(maze.Transformer(shape), mazes, 1, length, "float32", 0)
-        prompts, uniforms = policy.prefill(mazes), torch.zeros(4, 8, length)
-        return sample_rows(policy.model, *prompts, 8, length, [7, 2], uniforms)
+        mazes = Mazes(torch.zeros(4, 7, 7).bool(), torch.zeros(4, length).long())
+        policy = FakePolicy(Transformer(shape), mazes, 1, length, "float32", 0)
+        prompts, uniforms = policy.read(mazes), torch.zeros(4, 8, length)
+        return sample_rows(policy.model, prompts, 8, length, [7, 2], uniforms)
 
     extrapolated, whole = count_tokens(sample, 14), count(lambda: sample(14))
     assert extrapolated.flops == whole.flops
@@ -154,9 +157,9 @@ def test_the_published_maze_step_takes_the_arithmetic_of_a_review_in_a_tenth_of_
 def test_a_backward_pass_in_parts_takes_the_memory_of_one_part_and_the_work_of_all(monkeypatch):
     given = {"layers": 1, "batch": 8, "mazes": 8, "samples": 8}
     positions = 8 * 64 * 32
-    monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", positions)
+    monkeypatch.setattr(maze_parts, "MICRO_BATCH_POSITIONS", positions)
     whole = costs_of("maze", "laptop", **given)
-    monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", positions // 4)
+    monkeypatch.setattr(maze_parts, "MICRO_BATCH_POSITIONS", positions // 4)
     parts = costs_of("maze", "laptop", **given)
     assert parts.memory["update"] < 0.4 * whole.memory["update"]
     assert parts.step["update"].flops == pytest.approx(whole.step["update"].flops)

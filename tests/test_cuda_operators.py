@@ -21,6 +21,7 @@ from lab.runs.experiments import experiment
 from lab.toy import image_data, images, maze, maze_env, maze_policy
 from lab.toy.fused_attention import attend_fused
 from lab.toy.imagenet import ImageNet
+from lab.toy.maze_costs import FakePolicy
 from lab.toy.tree_sampling import Rollouts, sample_rows
 from lab.training.records import records as records_of
 
@@ -151,17 +152,17 @@ def test_sampling_and_scoring_mazes_wait_for_nothing_and_touch_no_tensor_of_the_
     with torch.device("meta"):
         model = maze.Transformer(maze.transformer_config(32, 2, 96))
         walls = torch.zeros(mazes, 7, 7, dtype=torch.bool)
-        grids = maze.Mazes(walls, torch.zeros(mazes, length, dtype=torch.int64))
+        grids = maze_env.Mazes(walls, torch.zeros(mazes, length, dtype=torch.int64))
         uniforms = torch.zeros(mazes, rollouts, length)
-    policy = maze.FakePolicy(model, grids, 1, length, "float32", 0)
+    policy = FakePolicy(model, grids, 1, length, "float32", 0)
     attention = attend_fused if fused else policy.attention([])
-    prompts = policy.prefill(grids)
-    sampled = sample_rows(model, *prompts, rollouts, length, [7, 2], uniforms, attention)
+    prompts = policy.read(grids)
+    sampled = sample_rows(model, prompts, rollouts, length, [7, 2], uniforms, attention)
     assert isinstance(sampled, Rollouts) and sampled.tokens.device.type == "meta"
     outcome = maze.walk(grids, sampled.tokens)
-    logp, entropy, rows = policy.score(*prompts, sampled, entropy_gradient=True)
+    logp, entropy = policy.score(prompts, sampled, entropy_gradient=True)
     (policy_gradient(logp, outcome.right.float()) - entropy).backward()
-    assert rows == mazes * (1 + rollouts * (length - 1))
+    assert sampled.rows == mazes * (1 + rollouts * (length - 1))
     assert all(weight.grad.device.type == "meta" for weight in model.parameters())
 
 

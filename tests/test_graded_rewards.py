@@ -13,12 +13,12 @@ from lab.errors import LabError
 from lab.runs import experiment, results
 from lab.runs.provenance import ROOT
 from lab.toy import maze
+from lab.toy.gradient_source import GradientSource, log_chance, real_reward_metrics
 from lab.toy.image_data import MAX_CLASSES, describe, shares_right
 from lab.toy.images import Images
 from lab.toy.maze_env import DONE, PAD, PATH, UP, draw, progress, walk
 from lab.toy.multinomial import draw_counts, listed
 from lab.toy.tabular import Tabular
-from lab.toy.training_loop import GradientSource, log_chance, real_reward_metrics
 from lab.training.records import records
 
 N = 3

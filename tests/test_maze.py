@@ -23,13 +23,13 @@ import lab
 from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig
 from lab.errors import LabError
 from lab.runs import Run, configure, experiment, start_of, state_of, train
-from lab.toy import maze, maze_policy
+from lab.toy import maze, maze_parts, maze_policy
 from lab.toy.maze import MazeRL, MazeSFT
 from lab.toy.maze_env import OUTCOMES, MazeStream, draw
-from lab.toy.maze_policy import as_letters, as_text, load_policy, most_frequent
-from lab.toy.training_loop import train as run_loop
+from lab.toy.maze_policy import as_letters, as_texts, load_policy, most_frequent
 from lab.toy.transformer import Transformer
 from lab.toy.tree_sampling import sample_rows
+from lab.toy.worlds import learn as run_loop
 from lab.training.records import records as only_records
 
 CPU = torch.device("cpu")
@@ -265,7 +265,9 @@ def test_smoothing_favours_unlikely_right_and_likely_wrong_rollouts_by_hand(youn
     -1 - 0.2.
     """
     world = world_of(young, estimator="rloo", smoothing=0.5)
-    A = world.advantages(torch.tensor([[True, False]]), torch.tensor([[-2.0, -0.4]]), None)
+    A = world.advantages(
+        torch.tensor([[True, False]]), torch.tensor([[-2.0, -0.4]]), torch.tensor([[False]])
+    )
     assert A.tolist() == [pytest.approx([2.0, -1.2])]
 
 
@@ -296,7 +298,7 @@ def test_a_maze_whose_advantages_are_all_zero_is_not_scored_and_the_step_is_the_
     monkeypatch, young, share, change, sample, kept
 ):
     """At once and in parts, where few, half, most and all of the mazes are like that."""
-    monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", kept)
+    monkeypatch.setattr(maze_parts, "MICRO_BATCH_POSITIONS", kept)
     monkeypatch.setattr(maze_policy, "sample_tree", sample)
     world = world_of(young, batch=10, estimator="rloo", length=16, **change)
     step, scored, score = telling_step(world), [], world.policy.score
@@ -308,7 +310,7 @@ def test_a_maze_whose_advantages_are_all_zero_is_not_scored_and_the_step_is_the_
         return torch.where(kinds[right.sum(1)], 0.0, usual(right, mean_logp, solved))
 
     def watched(*given, **named):
-        scored.append(len(given[0]))
+        scored.append(len(given[0].logits))
         return score(*given, **named)
 
     right = torch.arange(12) < 1 + torch.arange(10)[:, None]
@@ -326,7 +328,9 @@ def test_a_maze_whose_advantages_are_all_zero_is_not_scored_and_the_step_is_the_
     found, counts = {}, {}
     for name in ("some", "all"):
         if name == "all":
-            monkeypatch.setattr(world, "in_gradient", lambda *given: None)
+            monkeypatch.setattr(
+                world, "in_gradient", lambda *given: torch.ones(10, dtype=torch.bool)
+            )
         scored.clear()
         world.model.zero_grad(set_to_none=True)
         for loss in world.losses(step):
@@ -359,7 +363,7 @@ def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
     """The number of parts of a step that have a loss, and how many should; the step's gradient, and
     what is remembered of it.
     """
-    monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", kept)
+    monkeypatch.setattr(maze_parts, "MICRO_BATCH_POSITIONS", kept)
     monkeypatch.setattr(maze_policy, "sample_tree", sample)
     world = world_of(young, batch=7, estimator="rloo", length=16, **given)
     step, parts, counting = telling_step(world), 0, []
@@ -373,9 +377,9 @@ def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
     for loss in world.losses(step):
         loss.backward()
         parts += 1
-    [counts] = counting  # the mazes with a part in the gradient; None: all
+    [counts] = counting  # the mazes with a part in the gradient
     every = maze.micro_batches(7, 12 * 16)
-    due = sum(counts is None or bool(counts[part].any()) for part in every)
+    due = sum(bool(counts[part].any()) for part in every)
     gradient = {name: weight.grad for name, weight in world.model.named_parameters()}
     statistics = {key: float(value) for key, value in world.step_statistics[-1].items()}
     return parts, due, gradient, statistics
@@ -414,13 +418,14 @@ def test_parts_cover_the_mazes_once_and_none_exceeds_the_bound_unless_one_maze_d
         (1, 2, 7, 31, 32, 256), (1, 48, 6144, 23040, 2**17, 2**18)
     ):
         parts = maze.micro_batches(mazes, positions)
-        assert [which for part in parts for which in range(mazes)[part]] == list(range(mazes))
-        sizes = [part.stop - part.start for part in parts]
+        assert torch.cat(parts).tolist() == list(range(mazes))
+        sizes = [len(part) for part in parts]
         assert (
-            max(sizes) * positions <= max(maze.MICRO_BATCH_POSITIONS, positions) and min(sizes) > 0
+            max(sizes) * positions <= max(maze_parts.MICRO_BATCH_POSITIONS, positions)
+            and min(sizes) > 0
         )
         assert (
-            len(parts) == math.ceil(mazes / max(1, maze.MICRO_BATCH_POSITIONS // positions))
+            len(parts) == math.ceil(mazes / max(1, maze_parts.MICRO_BATCH_POSITIONS // positions))
             or len(parts) < mazes
         )
 
@@ -605,7 +610,7 @@ def test_a_walk_is_written_in_letters_and_what_is_no_move_as_a_question_mark():
     assert as_letters([13, 2, 0, 0]) == "U?" and as_letters([9, 16, 7, 0]) == "?R."
     assert most_frequent(torch.tensor([[13, 7, 0], [14, 7, 0], [13, 7, 0]])) == "U."
     assert most_frequent(torch.zeros(0, 3, dtype=torch.int64)) == ""
-    assert as_text(draw(5, 1, 0, "a", 0, CPU)).startswith("#####/#")
+    assert as_texts(draw(5, 1, 0, "a", 0, CPU))[0].startswith("#####/#")
 
 
 def test_padding_that_a_rollout_says_before_its_end_is_no_move_either():
@@ -618,7 +623,9 @@ def test_padding_that_a_rollout_says_before_its_end_is_no_move_either():
 def test_showing_a_maze_gives_its_grid_and_fresh_rollouts_in_it(young):
     policy = load_policy(young, config_of())
     text, walks = policy.show(2, 20)
-    assert text == as_text(policy.evaluation_set[2:3]) and len(walks) == 20 and len(set(walks)) > 1
+    assert (
+        text == as_texts(policy.evaluation_set[2:3])[0] and len(walks) == 20 and len(set(walks)) > 1
+    )
     assert policy.show(2, 20) == (text, walks) and policy.show(1, 20)[0] != text
 
 
@@ -864,7 +871,7 @@ def test_every_step_plays_with_numbers_of_its_own_that_all_objectives_share(youn
         world, seen = world_of(young, estimator=name), []
         play = world.policy.sample_rollouts
         world.policy.sample_rollouts = lambda *given, play=play, seen=seen: (
-            seen.append(given[3]) or play(*given)
+            seen.append(given[2]) or play(*given)
         )
         for step in range(4):
             loss_of(world, step)

@@ -11,6 +11,7 @@ from lab.errors import LabError
 from lab.losses import expected_factor
 from lab.runs import configure, experiment, train
 from lab.toy import maze
+from lab.toy.gradient_source import GradientSource
 from lab.toy.maze import MazeExactRL, MazeRL
 from lab.toy.maze_env import Mazes, MazeStream
 from lab.toy.maze_gradients import (
@@ -22,8 +23,7 @@ from lab.toy.maze_gradients import (
     measured_weights,
     rate_gradients,
 )
-from lab.toy.training_loop import GradientSource
-from lab.toy.training_loop import train as run_loop
+from lab.toy.worlds import learn as run_loop
 from lab.training.records import records
 
 NAMES = ["maxrl", "grpo", "rloo", "pacs_anchor"]

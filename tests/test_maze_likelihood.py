@@ -17,7 +17,8 @@ from lab.runs import Run, experiment, start_of
 from lab.runs.notebooks import run_notebook
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import RECORDED, SWEEPS
-from lab.toy import maze, maze_likelihood, maze_policy
+from lab.toy import maze_likelihood, maze_policy
+from lab.toy.gradient_source import GradientSource
 from lab.toy.maze import MazeExactRL, MazeRL
 from lab.toy.maze_env import (
     DONE,
@@ -34,7 +35,6 @@ from lab.toy.maze_env import (
 )
 from lab.toy.maze_likelihood import find_right_answers, log_pass_rates, pass_rates
 from lab.toy.maze_policy import MazePolicy, load_policy
-from lab.toy.training_loop import GradientSource
 from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer, load, save
 from lab.toy.tree_sampling import sample_tree, share_prefixes
 from lab.training.records import records as only_records
@@ -90,8 +90,7 @@ def whole_sequences(model: Transformer, prompt: torch.Tensor, answers) -> torch.
 
 
 def read(model: Transformer, mazes: Mazes):
-    hidden, prompt_cache = model.prefill(mazes.prompts())
-    return model.logits(hidden[:, -1]), prompt_cache
+    return model.read(mazes.prompts())
 
 
 @pytest.fixture(scope="module")
@@ -115,14 +114,12 @@ def taught() -> tuple[Transformer, Mazes]:
     both = Mazes(torch.cat([part.walls for part in mazes]), torch.cat(paths))
     model = fresh_transformer(0, TINY)
     policy = MazePolicy(model, both, 1, 32, "float32", 0)
-    stream = MazeStream(9, 4, 0, "unused", CPU)
-    world = maze.MazeSFT(policy, stream, 0)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     for step in range(400):
         if step >= 130 and step % 10 == 0 and pass_rates(model, both, 32, 0.1)[0].min() > 0.015:
             return model, both
         optimizer.zero_grad()
-        world.loss(both).backward()
+        policy.cross_entropy(both).backward()
         optimizer.step()
     raise AssertionError("after 400 steps the model does not solve all four mazes now and then")
 
@@ -150,7 +147,7 @@ def test_the_bounds_hold_the_sum_over_every_walk_of_5x5(every_answer, seed, spre
 
 def test_without_tolerance_the_right_answers_are_all_there_are(every_answer):
     model, mazes = perturbed(fresh_transformer(0, TINY)), small_mazes()
-    found = find_right_answers(model, mazes, *read(model, mazes), LENGTH, 1e-300).rollouts
+    found = find_right_answers(model, mazes, read(model, mazes), LENGTH, 1e-300).rollouts
     for which, answers in enumerate(every_answer):
         said = [
             tuple(tokens[mask].tolist())
@@ -164,14 +161,14 @@ def test_without_tolerance_the_right_answers_are_all_there_are(every_answer):
 @pytest.mark.parametrize("seed, spread", [(0, 1.0), (1, 2.0)])
 def test_diversity_is_the_effective_number_of_right_answers(every_answer, seed, spread):
     model, mazes = perturbed(fresh_transformer(0, TINY), seed, spread), small_mazes()
-    found = find_right_answers(model, mazes, *read(model, mazes), LENGTH, 1e-300).diversity
+    found = find_right_answers(model, mazes, read(model, mazes), LENGTH, 1e-300).diversity
     with torch.no_grad():
         for which, (prompt, answers) in enumerate(zip(mazes.prompts(), every_answer, strict=True)):
             share = whole_sequences(model, prompt, answers).double().softmax(0)
             expected = (-(share * share.log()).sum()).exp()
             assert 1 < expected < len(answers)
             assert float(found[which]) == pytest.approx(float(expected), rel=1e-4)
-    unsolvable = find_right_answers(model, mazes, *read(model, mazes), 4, 0.01)
+    unsolvable = find_right_answers(model, mazes, read(model, mazes), 4, 0.01)
     assert unsolvable.diversity.isnan().all() and (unsolvable.low == 0).all()
 
 
@@ -187,7 +184,7 @@ def test_every_prefix_is_read_once_those_of_the_shortest_path_at_once(taught, mo
         ),
     )
     with torch.no_grad():
-        found = find_right_answers(model, mazes, *prompts, 32, 1e-3)
+        found = find_right_answers(model, mazes, prompts, 32, 1e-3)
     steps = (mazes.path >= 0).sum(1)
     padding = int((steps.max() - steps).sum())
     assert sum(read_tokens) == int(found.prefixes.sum()) + padding
@@ -210,9 +207,9 @@ def test_a_pass_rate_too_small_for_any_sampling_is_as_certain_as_a_large_one():
 def test_with_one_prefix_a_level_the_shortest_path_is_the_one_that_is_kept(monkeypatch, taught):
     model, mazes = taught
     with torch.no_grad():
-        whole = find_right_answers(model, mazes, *read(model, mazes), 32, 1e-3)
+        whole = find_right_answers(model, mazes, read(model, mazes), 32, 1e-3)
         monkeypatch.setattr(maze_likelihood, "MOST_PREFIXES", 1)
-        narrow = find_right_answers(model, mazes, *read(model, mazes), 32, 1e-4)
+        narrow = find_right_answers(model, mazes, read(model, mazes), 32, 1e-4)
     assert (narrow.low >= whole.shortest * (1 - 1e-4)).all() and (narrow.low <= whole.high).all()
     assert (narrow.high >= whole.low).all() and (narrow.high - narrow.low).max() > 0.01
     assert (whole.prefixes > narrow.prefixes).all()
@@ -233,7 +230,7 @@ def test_rollouts_are_right_as_often_as_the_bounds_say(taught):
     low, high = pass_rates(model, mazes, 32, 1e-4)
     with torch.no_grad():
         blocks = [
-            policy.sample_rollouts(*read(model, mazes), 100, numbers).tokens
+            policy.sample_rollouts(read(model, mazes), 100, numbers).tokens
             for numbers in policy.uniforms("test", 0, 4, N).split(100, 1)
         ]
     share = walk(mazes, torch.cat(blocks, 1)).right.double().mean(1)
@@ -261,8 +258,8 @@ def test_the_gradient_of_log_p_is_that_of_the_sum_over_every_walk(every_answer):
     model, mazes = perturbed(fresh_transformer(0, TINY)), small_mazes()
     along = torch.tensor([1.0, -0.5, 2.0, 0.3, 1.5])
     prompts = read(model, mazes)
-    answers = find_right_answers(model, mazes, *prompts, LENGTH, 1e-9)
-    log_p = log_pass_rates(model, *prompts, answers)
+    answers = find_right_answers(model, mazes, prompts, LENGTH, 1e-9)
+    log_p = log_pass_rates(model, prompts, answers)
     expected = torch.stack(
         [
             whole_sequences(model, prompt, said).logsumexp(0)
@@ -293,8 +290,8 @@ def test_the_loss_of_a_step_has_the_gradient_of_the_weighted_pass_rates(taught, 
     N = 8
     (loss,) = world_of(taught, name, gradient, N).losses(0)
     prompts = read(model, mazes)
-    answers = find_right_answers(model, mazes, *prompts, 32, 1e-4)
-    p = log_pass_rates(model, *prompts, answers).exp()
+    answers = find_right_answers(model, mazes, prompts, 32, 1e-4)
+    p = log_pass_rates(model, prompts, answers).exp()
     rates = p.detach().double().numpy()
     w = (
         lab.objective(name).weight(rates)
@@ -323,8 +320,8 @@ def test_sampled_gradients_are_on_average_the_expected_and_the_conditional_one(t
     expected = gradient_of(model, loss * length)
     # The gradient is linear in those of log p, so it is drawn many times from one forward pass.
     prompts = read(model, mazes)
-    answers = find_right_answers(model, mazes, *prompts, 32, 1e-4)
-    log_p = log_pass_rates(model, *prompts, answers)
+    answers = find_right_answers(model, mazes, prompts, 32, 1e-4)
+    log_p = log_pass_rates(model, prompts, answers)
     scores = torch.stack([gradient_of(model, each) for each in log_p])
     leaf, source = log_p.detach().requires_grad_(), GradientSource("maxrl", "conditional", 64)
     conditional = torch.stack(
@@ -350,8 +347,8 @@ def test_the_score_function_of_many_rollouts_averages_to_the_gradient_of_p(taugh
     (loss,) = world.losses(0)
     sampled = -gradient_of(model, loss * world.step_statistics[-1]["mean length"])
     prompts = read(model, one)
-    answers = find_right_answers(model, one, *prompts, 32, 1e-5)
-    exact = gradient_of(model, log_pass_rates(model, *prompts, answers).exp().sum())
+    answers = find_right_answers(model, one, prompts, 32, 1e-5)
+    exact = gradient_of(model, log_pass_rates(model, prompts, answers).exp().sum())
     cosine = torch.nn.functional.cosine_similarity(sampled, exact, 0)
     assert cosine > 0.97 and sampled @ exact / exact.square().sum() == pytest.approx(1, abs=0.1)
 
@@ -363,7 +360,7 @@ def test_sequences_that_were_sampled_get_the_tree_that_sampling_them_grew():
     model, mazes = perturbed(fresh_transformer(0, TINY)), draw(7, 3, 0, "a", 0, CPU)
     numbers = torch.rand(3, 40, 6, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
-        sampled = sample_tree(model, *read(model, mazes), 40, 6, [DONE, EOS], numbers)
+        sampled = sample_tree(model, read(model, mazes), 40, 6, [DONE, EOS], numbers)
     again = share_prefixes(sampled.tokens, sampled.mask, sampled.logp)
     assert torch.equal(again.logit_rows * sampled.mask, sampled.logit_rows)
     for name in ("tokens", "depths", "problems", "slots", "visible"):
@@ -446,7 +443,7 @@ def test_an_exact_evaluation_says_what_each_maze_holds(taught):
     for name, several in classes.items():
         assert metrics[name] == pytest.approx(sum(several) / len(several))
     assert len(classes) > 1 and 0 < metrics["unknown pass@k"] < 0.02
-    shortest = find_right_answers(model, mazes, *read(model, mazes), 32, 0.01).shortest
+    shortest = find_right_answers(model, mazes, read(model, mazes), 32, 0.01).shortest
     assert groups["shortest_path_share"].tolist() == pytest.approx((shortest / low).tolist())
     assert groups["moves"].tolist() == (mazes.path >= 0).sum(1).tolist() and "n" not in groups
     assert metrics["shortest path share"] == pytest.approx(float((shortest / low).mean()))

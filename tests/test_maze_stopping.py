@@ -15,8 +15,9 @@ from test_maze import (
 
 from lab.errors import LabError
 from lab.mathematics.stopping import stopping_rule
-from lab.toy.maze import MazeRL, load_policy
+from lab.toy.maze import MazeRL
 from lab.toy.maze_env import MazeStream, walk
+from lab.toy.maze_policy import load_policy
 from lab.toy.maze_stopping import sample_until
 from lab.training.rng import stream_seed
 
@@ -66,10 +67,10 @@ def test_the_rollouts_are_the_first_ones_of_those_that_drawing_all_would_give(yo
     for step in range(3):
         mazes = world.stream.at(step)
         with torch.no_grad():
-            prompts = policy.prefill(mazes)
+            prompts = policy.read(mazes)
             uniforms = policy.uniforms("rollouts", step, len(mazes), 12)
-            everything = policy.sample_rollouts(*prompts, 12, uniforms)
-            found = sample_until(world.rule, world.model, mazes, *prompts, uniforms)
+            everything = policy.sample_rollouts(prompts, 12, uniforms)
+            found = sample_until(world.rule, world.model, mazes, prompts, uniforms)
         right = walk(mazes, everything.tokens).right.tolist()
         for which in range(len(mazes)):
             tau = drawn_by(text, right[which])
@@ -89,8 +90,8 @@ def test_the_loss_and_its_gradient_are_those_of_every_rollout_by_hand(young, tex
     seed = stream_seed(world.policy.seed, "rollouts", step)
     uniforms = torch.rand(6, 12, 18, generator=torch.Generator().manual_seed(seed))
     with torch.no_grad():
-        prompts = world.policy.prefill(mazes)
-        everything = world.policy.sample_rollouts(*prompts, 12, uniforms)
+        prompts = world.policy.read(mazes)
+        everything = world.policy.sample_rollouts(prompts, 12, uniforms)
     groups = one_by_one(world, mazes, everything)
     total, tokens, drawn = 0.0, 0, 0
     for group in groups:
@@ -115,7 +116,7 @@ def test_the_loss_and_its_gradient_are_those_of_every_rollout_by_hand(young, tex
 def test_micro_batches_do_not_change_the_gradient(young, monkeypatch):
     text = RULES[1]
     whole = gradients(world := world_of(young, text), loss_of(world, 0))
-    monkeypatch.setattr("lab.toy.maze.MICRO_BATCH_POSITIONS", 12 * 18 * 2)
+    monkeypatch.setattr("lab.toy.maze_parts.MICRO_BATCH_POSITIONS", 12 * 18 * 2)
     parted = world_of(young, text)
     named = dict(parted.model.named_parameters())
     for loss in parted.losses(0):

@@ -28,7 +28,7 @@ from lab.show.explain import explain
 from lab.show.line_styles import line_style
 from lab.show.weighting import trained_weighting
 from lab.toy import images, tabular
-from lab.toy.training_loop import GradientSource
+from lab.toy.gradient_source import GradientSource
 from lab.training.checkpoint import save_tensors
 from lab.training.records import Record
 

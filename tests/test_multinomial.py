@@ -11,8 +11,8 @@ import torch
 
 import lab
 from lab.losses import conditional_factor, counted, expected_factor, policy_gradient, population
+from lab.toy.gradient_source import GradientSource
 from lab.toy.multinomial import draw_counts, split_counts
-from lab.toy.training_loop import GradientSource
 
 CHANCE = torch.tensor([0.1, 0.2, 0.05, 0.0, 0.65], dtype=torch.float64)
 RIGHT = torch.tensor([[True, False, False, False, False]])

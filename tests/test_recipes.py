@@ -293,10 +293,10 @@ def test_training_with_dynamic_sampling_goes_the_way_of_training_without_it():
     """
     import torch
 
+    from lab.toy.gradient_source import GradientSource
     from lab.toy.optimizers import SGD
     from lab.toy.tabular import Tabular
-    from lab.toy.training_loop import GradientSource
-    from lab.toy.training_loop import train as run_loop
+    from lab.toy.worlds import learn as run_loop
 
     class Gated(Tabular):
         """Its loss has the mean gradient of a step of groups that are kept."""

@@ -10,9 +10,9 @@ from lab.mathematics.enumeration import enumerate_gradient
 from lab.mathematics.stopping import until
 from lab.runs.experiments import experiment
 from lab.runs.run_folder import Run
+from lab.toy.gradient_source import GradientSource
 from lab.toy.multinomial import split_counts
 from lab.toy.stopped_sampling import RolloutsSpent, draw_counts_until, draw_numbers
-from lab.toy.training_loop import GradientSource
 from lab.training.records import Record
 
 RULES = [

@@ -12,12 +12,12 @@ from lab.errors import LabError
 from lab.mathematics.enumeration import enumerate_gradient
 from lab.runs import experiment
 from lab.toy import images, optimizers, training_loop
+from lab.toy.gradient_source import GradientSource
 from lab.toy.image_data import Digits
 from lab.toy.images import Images
 from lab.toy.multinomial import draw_counts
 from lab.toy.resnet import fresh_network
 from lab.toy.tabular import Tabular
-from lab.toy.training_loop import GradientSource
 from lab.training.records import records
 
 OBJECTIVES = [

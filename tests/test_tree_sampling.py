@@ -45,9 +45,8 @@ def model() -> Transformer:
 
 
 def read(model: Transformer, prompts: torch.Tensor = PROMPTS):
-    """Logits after each prompt, and the prompts' keys and values, with their graphs."""
-    stream, memory = model.prefill(prompts)
-    return model.logits(stream[:, -1]), memory
+    """The prompts, with their graphs."""
+    return model.read(prompts)
 
 
 def uniform(*size: int, seed: int = 0) -> torch.Tensor:
@@ -56,7 +55,7 @@ def uniform(*size: int, seed: int = 0) -> torch.Tensor:
 
 def sampled(sample, model, uniforms: torch.Tensor, prompts=PROMPTS, ends=ENDS) -> Rollouts:
     with torch.no_grad():
-        return sample(model, *read(model, prompts), *uniforms.shape[1:], ends, uniforms)
+        return sample(model, read(model, prompts), *uniforms.shape[1:], ends, uniforms)
 
 
 @pytest.fixture
@@ -170,12 +169,12 @@ def test_what_a_rollout_says_depends_on_its_own_numbers_only(model, sample):
 
 @pytest.mark.parametrize("sample", SAMPLERS)
 def test_sampling_leaves_the_prompts_as_they_were_and_builds_no_graph(model, sample):
-    first, memory = read(model)
-    before = [part.detach().clone() for pair in memory for part in pair]
-    played = sample(model, first, memory, 6, 6, ENDS, uniform(3, 6, 6))
+    prompts = read(model)
+    before = [part.detach().clone() for pair in prompts.cache for part in pair]
+    played = sample(model, prompts, 6, 6, ENDS, uniform(3, 6, 6))
     assert all(
         torch.equal(part, kept)
-        for part, kept in zip((one for pair in memory for one in pair), before, strict=True)
+        for part, kept in zip((one for pair in prompts.cache for one in pair), before, strict=True)
     )
     assert not played.logp.requires_grad
 
@@ -183,7 +182,7 @@ def test_sampling_leaves_the_prompts_as_they_were_and_builds_no_graph(model, sam
 @pytest.mark.parametrize("sample", SAMPLERS)
 def test_greedy_rollouts_say_the_most_likely_token_every_time(model, sample):
     with torch.no_grad():
-        played = sample(model, *read(model), 2, 12, ENDS, None)
+        played = sample(model, read(model), 2, 12, ENDS, None)
     for problem, prompt in enumerate(PROMPTS):
         said = []
         while len(said) < 12 and not (said and said[-1] in ENDS):
@@ -290,8 +289,8 @@ def test_in_the_published_shape_tokens_come_as_often_as_full_forward_passes_say(
 
 
 def log_probabilities(model: Transformer, played: Rollouts) -> torch.Tensor:
-    first, memory = read(model)
-    rows = rollout_logits(model, first, memory, played).log_softmax(-1)
+    prompts = read(model)
+    rows = rollout_logits(model, prompts, played).log_softmax(-1)
     return rows[played.logit_rows, played.tokens] * played.mask
 
 
@@ -299,7 +298,7 @@ def log_probabilities(model: Transformer, played: Rollouts) -> torch.Tensor:
 def test_the_row_a_token_was_drawn_from_holds_the_logits_of_a_full_forward_pass(model, sample):
     played = sampled(sample, model, uniform(3, 10, 6))
     with torch.no_grad():
-        rows = rollout_logits(model, *read(model), played).log_softmax(-1)
+        rows = rollout_logits(model, read(model), played).log_softmax(-1)
         for problem, rollout in itertools.product(range(3), range(10)):
             said = words_of(played, problem, rollout)
             for depth in range(len(said)):
@@ -388,7 +387,7 @@ def test_there_is_one_row_for_every_distinct_unfinished_prefix_and_no_other(spre
             if said[upto - 1] not in ENDS
         }
     with torch.no_grad():
-        rows = rollout_logits(model, *read(model), played)
+        rows = rollout_logits(model, read(model), played)
     assert len(rows) == len(PROMPTS) + len(going) == len(PROMPTS) + len(played.tree.tokens)
     assert len(rows) < 0.8 * played.mask.sum()
 
@@ -400,12 +399,12 @@ def test_sampling_reads_every_distinct_prefix_once(model, monkeypatch):
         read_rows.append(tokens.numel())
         return forward(self, tokens, positions, attention)
 
-    first, memory = read(model)
+    prompts = read(model)
     monkeypatch.setattr(Transformer, "forward", counting)
-    played = sample_tree(model, first, memory, 60, 8, ENDS, uniform(3, 60, 8))
+    played = sample_tree(model, prompts, 60, 8, ENDS, uniform(3, 60, 8))
     assert sum(read_rows) == len(played.tree.tokens) and len(read_rows) == 7
     read_rows.clear()
-    rollout_logits(model, first, memory, played)
+    rollout_logits(model, prompts, played)
     assert read_rows == [len(played.tree.tokens)]
 
 

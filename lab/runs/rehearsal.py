@@ -240,9 +240,9 @@ def measure_graph(name: str, scale: str) -> dict[str, Any]:
     mazes = policy.evaluation_set[: min(len(policy.evaluation_set), config.batch)]
     uniforms = policy.uniforms("rehearsal", 0, len(mazes), config.rollouts)
     with torch.no_grad(), policy.autocast():
-        first, memory = policy.prefill(mazes)
-        arguments = policy.model, first, memory, config.rollouts, config.length, [DONE, EOS]
-        attention = policy.attention(memory)
+        prompts = policy.read(mazes)
+        arguments = policy.model, prompts, config.rollouts, config.length, [DONE, EOS]
+        attention = policy.attention(prompts)
         ways: dict[str, tuple[Callable[..., Rollouts], PromptAttention]] = {
             "captured": (CUDAGraphSampler(), attention),
             "eager": (sample_rows, attention),
@@ -263,9 +263,9 @@ def measure_graph(name: str, scale: str) -> dict[str, Any]:
     gradients = []
     for attends in (attention, attend):
         with policy.autocast():
-            prompts = policy.prefill(mazes[few])
-            logits = rollout_logits(policy.model, *prompts, rollouts.of(few), attends)
-        weights = torch.autograd.grad(logits.log_softmax(-1)[:, DONE].mean(), prompts[1][0])
+            prompts = policy.read(mazes[few])
+            logits = rollout_logits(policy.model, prompts, rollouts.of(few), attends)
+        weights = torch.autograd.grad(logits.log_softmax(-1)[:, DONE].mean(), prompts.cache[0])
         gradients.append(torch.cat([weight.float().flatten() for weight in weights]))
     eager, graph, plain = (
         statistics.median(seconds[way][1:]) for way in ("eager", "captured", "plain attention")

@@ -21,6 +21,7 @@ from lab.configurations.toy_worlds import DigitsConfig, ImagesConfig
 from lab.errors import LabError
 from lab.mathematics.metrics import exact_pass_at_k
 from lab.shapes import Float, Int, Shaped
+from lab.toy.gradient_source import GradientSource, WithGradientSource, real_reward_metrics
 from lab.toy.image_data import (
     TEST_BATCH,
     TEST_DIGITS,
@@ -32,8 +33,7 @@ from lab.toy.image_data import (
 )
 from lab.toy.optimizers import SGD, AdamW
 from lab.toy.resnet import fresh_network
-from lab.toy.training_loop import GradientSource, WithGradientSource, real_reward_metrics
-from lab.toy.training_loop import train as run_loop
+from lab.toy.worlds import learn
 from lab.training.costs import CONTEXT, GIB, Costs
 from lab.training.counter import count, weight_bytes
 from lab.training.device import compiler_fault, compute_device
@@ -260,7 +260,7 @@ def train(config: ImagesConfig, state: dict[str, Any] | None = None) -> Iterator
         progress = math.pi * (step - config.warmup) / max(1, config.steps - config.warmup)
         return peak * (1 + math.cos(progress)) / 2
 
-    yield from run_loop(
+    yield from learn(
         world, optimizer, rate, config.steps, config.log_every, state, config.gradient_norm
     )
 

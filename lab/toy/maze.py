@@ -17,12 +17,12 @@ generation_config.json names both. Departures:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch.nn import functional as F
 
 from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig, digest_of_start
 from lab.errors import LabError
@@ -32,12 +32,13 @@ from lab.mathematics.estimators import estimator as find_estimator
 from lab.mathematics.stopping import StoppingRule, rule_of_training
 from lab.shapes import Bool, Float, Int, Shaped
 from lab.toy import maze_env
-from lab.toy.fused_attention import attend_fused
+from lab.toy.gradient_source import GradientSource
 from lab.toy.maze_checkpoint import read_checkpoint
-from lab.toy.maze_env import DONE, EOS, PAD, Mazes, MazeStream, progress, walk
+from lab.toy.maze_costs import costs as costs  # for `lab preflight`, which looks beside `train`
+from lab.toy.maze_env import MazeStream, progress, walk
 from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
+from lab.toy.maze_parts import Scores, StepPrompts, micro_batches
 from lab.toy.maze_policy import (
-    EVALUATION_ROLLOUTS,
     MazePolicy,
     evaluation_set,
     load_policy,
@@ -48,69 +49,50 @@ from lab.toy.maze_policy import (
 from lab.toy.maze_stopping import sample_until
 from lab.toy.optimizers import AdamW
 from lab.toy.stopped_sampling import RolloutsSpent
-from lab.toy.training_loop import GradientSource
-from lab.toy.training_loop import train as run_loop
-from lab.toy.transformer import (
-    PromptAttention,
-    PromptCache,
-    Transformer,
-    attend,
-    fresh_transformer,
-)
-from lab.toy.tree_sampling import Rollouts, sample_rows
-from lab.training.costs import CONTEXT, GIB, Costs
-from lab.training.counter import count, count_tokens, weight_bytes
+from lab.toy.transformer import Transformer, fresh_transformer
+from lab.toy.tree_sampling import Rollouts
+from lab.toy.worlds import learn
 from lab.training.device import compiler_fault
 from lab.training.records import Pause, Record
 from lab.training.rng import stream_seed
 
-# Of a micro-batch: mazes times rollouts times length. At the published width their activations take
-# 7 to 8 GiB. This is a constant because a run's results must not depend on the machine.
-MICRO_BATCH_POSITIONS = 2**17
 
-
+@dataclass
 class MazeSFT:
     """Supervised training on shortest paths: mean cross-entropy of the moves, DONE and <eos>."""
 
-    def __init__(self, policy: MazePolicy, stream: MazeStream, last_step: int) -> None:
-        self.policy = policy
-        self.model = policy.model
-        self.stream = stream
-        self.last_step = last_step
-        held_out = stream.measure == "generalisation"
-        self.loss_name = "held-out loss" if held_out else "loss"
+    policy: MazePolicy
+    stream: MazeStream
+    last_step: int
+
+    @property
+    def model(self) -> Transformer:
+        return self.policy.model
 
     def losses(self, step: int) -> list[torch.Tensor]:
         """The loss on the mazes of a step."""
-        return [cross_entropy(self.policy, self.stream.at(step))]
+        return [self.policy.cross_entropy(self.stream.at(step))]
 
     @torch.no_grad()
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """The loss on the mazes of the evaluation, and after the last step the evaluation."""
-        metrics: dict[str, float] = {}
-        groups: dict[str, np.ndarray] = {}
-        if step == self.last_step:
-            metrics, groups = self.policy.evaluate()
-        loss = cross_entropy(self.policy, self.policy.evaluation_set)
-        return {self.loss_name: float(loss)} | metrics, groups
+        metrics, groups = self.policy.evaluate() if step == self.last_step else ({}, {})
+        name = "held-out loss" if self.stream.measure == "generalisation" else "loss"
+        loss = self.policy.cross_entropy(self.policy.evaluation_set)
+        return {name: float(loss)} | metrics, groups
 
 
-def cross_entropy(policy: MazePolicy, mazes: Mazes) -> Float[torch.Tensor, ""]:
-    """The cross-entropy of the mazes' answers, a mean over their tokens."""
-    prompts, answers = mazes.prompts(), mazes.answers()
-    with policy.autocast():
-        hidden, _ = policy.model.prefill(torch.cat((prompts, answers[:, :-1].int()), 1))
-        logits = policy.model.logits(hidden[:, prompts.shape[1] - 1 :])
-    return F.cross_entropy(logits.flatten(0, 1), answers.flatten(), ignore_index=PAD)
-
-
+@dataclass
 class _WithStatistics:
     """A world whose records hold the mean statistics of the steps since the last one."""
 
-    def __init__(self, policy: MazePolicy) -> None:
-        self.policy = policy
-        self.model = policy.model
-        self.step_statistics: list[dict[str, torch.Tensor]] = []
+    policy: MazePolicy
+    stream: MazeStream
+    step_statistics: list[dict[str, torch.Tensor]] = field(default_factory=list, kw_only=True)
+
+    @property
+    def model(self) -> Transformer:
+        return self.policy.model
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """`MazePolicy.evaluate`, and the mean statistics of the steps since the last record."""
@@ -146,37 +128,7 @@ class _WithStatistics:
         ]
 
 
-class StepPrompts:
-    """The prompts of a step's mazes, after `MazePolicy.prefill`.
-
-    With one micro-batch, prompts are read `once`: for sampling and for the gradient.
-    """
-
-    def __init__(self, policy: MazePolicy, mazes: Mazes, once: bool) -> None:
-        self.policy = policy
-        self.mazes = mazes
-        self.once = once
-        with policy.autocast(), torch.set_grad_enabled(once and torch.is_grad_enabled()):
-            self.logits, self.cache = policy.prefill(mazes)
-
-    def of(
-        self, chosen: Int[torch.Tensor, " chosen"]
-    ) -> tuple[Float[torch.Tensor, "chosen vocabulary"], PromptCache]:
-        """The prompts of some mazes, with their autograd graph."""
-        # Reading the prompts of few mazes again costs less than the gradient of all prompts.
-        if not self.once or 3 * len(chosen) < 2 * len(self.mazes):
-            with self.policy.autocast():
-                return self.policy.prefill(self.mazes[chosen])
-        if len(chosen) == len(self.mazes):
-            return self.logits, self.cache
-        return self.logits[chosen], [(keys[chosen], values[chosen]) for keys, values in self.cache]
-
-
-# Of rollouts that were scored: by how much the log-probability of each, "mazes rollouts", differs
-# from that of sampling, the sum of their token entropies, and the rows that were computed.
-Scored = tuple[torch.Tensor, torch.Tensor, int]
-
-
+@dataclass
 class MazeRL(_WithStatistics):
     """Reinforcement learning on new mazes, from sampled rollouts.
 
@@ -188,28 +140,14 @@ class MazeRL(_WithStatistics):
     rewards are `lab.toy.maze_env.progress`, for an estimator that takes real rewards.
     """
 
-    def __init__(
-        self,
-        policy: MazePolicy,
-        stream: MazeStream,
-        estimator: str,
-        rollouts: int,
-        entropy_bonus: float,
-        smoothing: float,
-        greedy_filter: bool,
-        rule: StoppingRule | None = None,
-        graded: bool = False,
-    ) -> None:
-        super().__init__(policy)
-        self.graded = graded
-        self.rule = rule
-        self.spent = RolloutsSpent()
-        self.stream = stream
-        self.estimator = find_estimator(estimator)
-        self.rollouts = rollouts
-        self.entropy_bonus = entropy_bonus
-        self.smoothing = smoothing
-        self.greedy_filter = greedy_filter
+    estimator: str
+    rollouts: int
+    entropy_bonus: float = 0.0
+    smoothing: float = 0.0
+    greedy_filter: bool = False
+    rule: StoppingRule | None = None
+    graded: bool = False
+    spent: RolloutsSpent = field(default_factory=RolloutsSpent, kw_only=True)
 
     def losses(self, step: int) -> Iterator[torch.Tensor]:
         """The loss of a step in parts that sum to it, one for each of its micro-batches.
@@ -217,87 +155,53 @@ class MazeRL(_WithStatistics):
         All rollouts are sampled first, because every part is divided by the mean length of all.
         """
         mazes = self.stream.at(step)
-        parts = micro_batches(len(mazes), self.rollouts * self.policy.length)
+        positions = self.rollouts * self.policy.length
+        parts = micro_batches(len(mazes), positions, self.policy.device)
         prompts = StepPrompts(self.policy, mazes, once=len(parts) == 1)
         rollouts, solved = self.sample(step, prompts)
         paths = walk(mazes, rollouts.tokens)
         rewards = progress(mazes, paths) if self.graded else paths.right
-        scored: list[Scored] = []
-        for chosen in self.with_gradient(parts, rewards, rollouts, solved, scored):
-            few = rollouts.of(chosen)
-            logp, entropy, rows = self.policy.score(
-                *prompts.of(chosen), few, entropy_gradient=bool(self.entropy_bonus)
-            )
-            scored.append(((logp.detach() - few.logp.sum(2)).abs(), entropy.detach(), rows))
-            A = self.advantages(
-                rewards[chosen],
-                logp.detach() / few.lengths,
-                None if solved is None else solved[chosen],
-            )
+        statistics = Scores(rollouts)
+        for some in statistics.of_parts(parts, self.in_gradient(rewards, rollouts, solved)):
+            few = rollouts.of(some)
+            logp, entropy = self.policy.score(prompts.of(some), few, bool(self.entropy_bonus))
+            A = self.advantages(rewards[some], logp.detach() / few.lengths, solved[some])
+            statistics.add(some, logp.detach(), entropy.detach())
             yield self.loss(logp, A, entropy, rollouts)
-            # Free the graph of this part before the next one is computed.
-            del logp, entropy
-        self.record_step(paths.right, rewards, rollouts, scored)
+            del logp, entropy  # and their graph, before the next one is made
+        self.record_step(paths.right, rewards, rollouts, statistics)
 
     def sample(
         self, step: int, prompts: StepPrompts
-    ) -> tuple[Rollouts, Bool[torch.Tensor, "mazes 1"] | None]:
-        """The rollouts of a step, and which mazes the greedy answer solves: see `advantages`."""
+    ) -> tuple[Rollouts, Bool[torch.Tensor, "mazes 1"]]:
+        """The rollouts of a step, and which mazes `greedy_filter` leaves out."""
         policy, mazes = self.policy, prompts.mazes
         uniforms = policy.uniforms("rollouts", step, len(mazes), self.rollouts)
-        with policy.autocast():
-            if self.rule is None:
-                rollouts = policy.sample_rollouts(
-                    prompts.logits, prompts.cache, self.rollouts, uniforms
-                )
-            else:
-                rollouts = sample_until(
-                    self.rule, self.model, mazes, prompts.logits, prompts.cache, uniforms
-                )
-                self.spent.add(drawn(rollouts))
-            if not self.greedy_filter:
-                return rollouts, None
-            greedy = policy.sample_rollouts(prompts.logits, prompts.cache, 1, None)
+        if self.rule is None:
+            rollouts = policy.sample_rollouts(prompts.read, self.rollouts, uniforms)
+        else:
+            with policy.autocast():
+                rollouts = sample_until(self.rule, self.model, mazes, prompts.read, uniforms)
+            self.spent.add(drawn(rollouts))
+        if not self.greedy_filter:
+            return rollouts, torch.zeros_like(rollouts.mask[:, :1, 0])
+        greedy = policy.sample_rollouts(prompts.read, 1, None)
         return rollouts, walk(mazes, greedy.tokens).right
-
-    def with_gradient(
-        self,
-        parts: list[slice],
-        rewards: Shaped[torch.Tensor, "mazes rollouts"],
-        rollouts: Rollouts,
-        solved: Bool[torch.Tensor, "mazes 1"] | None,
-        scored: list[Scored],
-    ) -> Iterator[Int[torch.Tensor, " chosen"]]:
-        """The mazes of each part that have a part in the gradient, where there are any.
-
-        The others need no forward pass: what it would have said of them is added to `scored`.
-        """
-        in_gradient = self.in_gradient(rewards, rollouts, solved)
-        for part in parts:
-            mazes = torch.arange(part.start, part.stop, device=self.policy.device)
-            if in_gradient is None:
-                yield mazes
-                continue
-            chosen = mazes[in_gradient[part]]
-            if len(chosen) < len(mazes):
-                scored.append(left_out(rollouts.of(mazes[~in_gradient[part]])))
-            if len(chosen):
-                yield chosen
 
     def in_gradient(
         self,
         rewards: Shaped[torch.Tensor, "mazes rollouts"],
         rollouts: Rollouts,
-        solved: Bool[torch.Tensor, "mazes 1"] | None,
-    ) -> Bool[torch.Tensor, " mazes"] | None:
+        solved: Bool[torch.Tensor, "mazes 1"],
+    ) -> Bool[torch.Tensor, " mazes"]:
         """The mazes whose advantages are not all zero: no other has a part in the gradient.
 
-        None where all count: advantages depend on the scores, every entropy has a gradient, or the
-        statistics of a maze that is not scored are unknown, as with a stopping rule.
-        At least one maze counts, because the optimizer needs a gradient, if only of zeros.
+        All of them where advantages depend on the scores, where every entropy has a gradient, and
+        where the statistics of a maze that is not scored are unknown, as with a stopping rule.
+        At least one, because the optimizer needs a gradient, if only of zeros.
         """
         if self.smoothing or self.entropy_bonus or rollouts.entropy is None:
-            return None
+            return torch.ones_like(solved[:, 0])
         A = self.advantages(rewards, torch.zeros_like(rollouts.logp[:, :, 0]), solved)
         in_gradient = (A != 0).any(1)
         in_gradient[0] |= ~in_gradient.any()
@@ -327,7 +231,7 @@ class MazeRL(_WithStatistics):
         self,
         rewards: Shaped[torch.Tensor, "mazes rollouts"],
         mean_logp: Float[torch.Tensor, "mazes rollouts"],
-        solved: Bool[torch.Tensor, "mazes 1"] | None,
+        solved: Bool[torch.Tensor, "mazes 1"],
     ) -> Float[torch.Tensor, "mazes rollouts"]:
         """The estimator's advantages, changed by `smoothing` and `greedy_filter`.
 
@@ -335,7 +239,7 @@ class MazeRL(_WithStatistics):
         |---|---|---|
         | `rewards` | "mazes rollouts" | True for right rollouts; graded rewards |
         | `mean_logp` | "mazes rollouts" | mean log-probability of a rollout's tokens |
-        | `solved` | "mazes 1" | True where the greedy answer is right; None without the filter |
+        | `solved` | "mazes 1" | True where the filter leaves the maze out |
         """
         if self.rule is None:
             A = advantages(self.estimator, rewards.float(), check=False)
@@ -345,7 +249,7 @@ class MazeRL(_WithStatistics):
             A = (rewards.float() - self.rule.baseline) * self.rollouts
         if self.smoothing:
             A = A - self.smoothing * mean_logp * torch.where(rewards, 1.0, -1.0)
-        return A if solved is None else A * ~solved
+        return A * ~solved
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         metrics, groups = super().evaluate(step)
@@ -365,11 +269,10 @@ class MazeRL(_WithStatistics):
         right: Bool[torch.Tensor, "mazes rollouts"],
         rewards: Shaped[torch.Tensor, "mazes rollouts"],
         rollouts: Rollouts,
-        scored: list[Scored],
+        scores: Scores,
     ) -> None:
         """Keep the statistics of a step on the device until the next record."""
         K, tokens, N = right.sum(1), rollouts.mask.sum(), drawn(rollouts)
-        mismatches, entropies, rows = zip(*scored, strict=True)
         dead = (rewards == rewards[:, :1]).all(1) if self.graded else (K == 0) | (K == N)
         graded = {"mean reward": rewards.mean()} if self.graded else {}
         self.step_statistics.append(
@@ -378,15 +281,16 @@ class MazeRL(_WithStatistics):
                 "train pass@1": K.sum() / N.sum(),
                 "solved": (K > 0).float().mean(),
                 "dead groups": dead.float().mean(),
-                "entropy": torch.stack(entropies).sum() / tokens,
+                "entropy": torch.stack(scores.entropies).sum() / tokens,
                 "mean length": tokens / N.sum(),
                 "truncated": rollouts.truncated.sum() / N.sum(),
-                "log-probability mismatch": torch.cat(mismatches).max(),
-                "tokens a forward row": tokens / sum(rows),
+                "log-probability mismatch": scores.mismatch.max(),
+                "tokens a forward row": tokens / rollouts.rows,
             }
         )
 
 
+@dataclass
 class MazeExactRL(_WithStatistics):
     """Reinforcement learning on new mazes, from their pass rates: nothing is sampled.
 
@@ -394,12 +298,7 @@ class MazeExactRL(_WithStatistics):
     the mean length of the mazes' shortest answers.
     """
 
-    def __init__(
-        self, policy: MazePolicy, stream: MazeStream, gradient_source: GradientSource
-    ) -> None:
-        super().__init__(policy)
-        self.stream = stream
-        self.gradient_source = gradient_source
+    gradient_source: GradientSource
 
     def losses(self, step: int) -> list[torch.Tensor]:
         """The loss of a step. LabError: none of its mazes can be solved within the length."""
@@ -412,10 +311,10 @@ class MazeExactRL(_WithStatistics):
                 f" shortest answer takes {int(lengths.min())} tokens, so raise length"
             )
         mazes = mazes[solvable]
+        prompts = policy.read(mazes)
+        answers = policy.find_right_answers(mazes, prompts)
         with policy.autocast():
-            prompt_logits, prompt_cache = policy.prefill(mazes)
-            answers = policy.find_right_answers(mazes, prompt_logits, prompt_cache)
-            log_p = log_pass_rates(self.model, prompt_logits, prompt_cache, answers)
+            log_p = log_pass_rates(self.model, prompts, answers)
         seed = stream_seed(policy.seed, "rollouts", step)
         loss = self.gradient_source.loss_of_pass_rates(log_p, seed)
         self.record_step(log_p.detach(), answers)
@@ -440,29 +339,6 @@ class MazeExactRL(_WithStatistics):
 def drawn(rollouts: Rollouts) -> Int[torch.Tensor, " mazes"]:
     """How many rollouts each maze has: with a stopping rule fewer than its cap."""
     return rollouts.mask[:, :, 0].sum(1)
-
-
-def left_out(rollouts: Rollouts) -> Scored:
-    """What a forward pass would have said of rollouts, from their sampling."""
-    assert rollouts.entropy is not None  # or `MazeRL.in_gradient` would have been None
-    tree = rollouts.tree
-    own = rollouts.tokens[:, :, 1:].numel() if tree is None else len(tree.tokens)
-    mismatch = torch.zeros_like(rollouts.logp[:, :, 0])
-    return mismatch, rollouts.entropy.sum(), len(rollouts.tokens) + own
-
-
-def micro_batches(mazes: int, positions: int) -> list[slice]:
-    """The mazes of a step in parts of about equal size; each maze has so many `positions`.
-
-    The positions of a maze are its rollouts times their length.
-
-    >>> [part.stop - part.start for part in micro_batches(32, 128 * 48)]
-    [16, 16]
-    """
-    largest = max(1, MICRO_BATCH_POSITIONS // positions)
-    parts = -(-mazes // largest)  # rounded up
-    size = -(-mazes // parts)
-    return [slice(start, min(start + size, mazes)) for start in range(0, mazes, size)]
 
 
 def preflight(config: MazeConfig) -> list[str]:
@@ -550,10 +426,8 @@ def train_start(
     AdamW has the official betas 0.9 and 0.95. With `start_from` there are no steps: the result is
     the model in that folder.
     """
-    steps, shape = (
-        config.start_steps,
-        transformer_config(config.width, config.layers, config.positions),
-    )
+    steps = config.start_steps
+    shape = transformer_config(config.width, config.layers, config.positions)
     if config.start_from:
         folder = Path(config.start_from)
         steps, model = 0, read_checkpoint(folder, shape)
@@ -569,14 +443,8 @@ def train_start(
     world = MazeSFT(policy, stream, steps)
     rate = config.start_learning_rate
     optimizer = AdamW(policy.model.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.01)
-    yield from run_loop(
-        world,
-        optimizer,
-        lambda step: rate,
-        steps,
-        config.start_log_every,
-        state,
-        clip=1.0,
+    yield from learn(
+        world, optimizer, lambda step: rate, steps, config.start_log_every, state, clip=1.0
     )
 
 
@@ -604,83 +472,6 @@ def train(
         world = MazeExactRL(policy, stream, gradient_source)
     rate = config.learning_rate
     optimizer = AdamW(policy.model.parameters(), lr=rate, weight_decay=0.01)
-    yield from run_loop(
+    yield from learn(
         world, optimizer, lambda step: rate, config.steps, config.log_every, state, clip=1.0
-    )
-
-
-class FakePolicy(MazePolicy):
-    """A policy of tensors without content, on the CPU, which attends as on a GPU."""
-
-    def attention(self, prompt_cache: PromptCache) -> PromptAttention:
-        return attend_fused if self.precision == "bfloat16" else attend
-
-
-def costs(config: MazeConfig) -> Costs | None:
-    """What a training costs, from its own step on tensors without content.
-
-    Every rollout is counted at its full length. A captured graph keeps its memory to itself, so
-    that of rollouts for training, of those for evaluation and of the update adds up. Evaluations
-    with exact pass rates are not counted. None: with a gradient of exact pass rates, whose prefixes
-    nobody knows beforehand.
-    """
-    if config.gradient != "sampled":
-        return None
-    shape = transformer_config(config.width, config.layers, config.positions)
-    length, batch, rollouts = config.length, config.batch, config.rollouts
-    part = micro_batches(batch, rollouts * length)[0].stop
-
-    def fake(mazes: int, length: int) -> tuple[FakePolicy, Mazes]:
-        walls = torch.zeros(mazes, config.size, config.size, dtype=torch.bool)
-        grids = Mazes(walls, torch.zeros(mazes, length - 1, dtype=torch.int64))
-        return FakePolicy(Transformer(shape), grids, 1, length, config.precision, 0), grids
-
-    @torch.no_grad()
-    def sample(length: int) -> None:
-        policy, mazes = fake(batch, length)
-        uniforms = torch.zeros(batch, rollouts, length)
-        with policy.autocast():
-            prompts = policy.prefill(mazes)
-            arguments = policy.model, *prompts, rollouts, length, [DONE, EOS], uniforms
-            sample_rows(*arguments, policy.attention(prompts[1]))
-
-    def update() -> None:
-        policy, mazes = fake(part, length)
-        tokens = torch.zeros(part, rollouts, length, dtype=torch.int64)
-        truncated = torch.zeros(part, rollouts, dtype=torch.bool)
-        sampled = Rollouts(tokens, tokens.bool(), tokens.float(), tokens, truncated, None)
-        with policy.autocast():
-            prompts = policy.prefill(mazes)
-        logp, _, _ = policy.score(*prompts, sampled)
-        policy_gradient(logp, logp.detach()).backward()
-
-    def start() -> None:
-        policy, mazes = fake(config.start_batch, length)
-        cross_entropy(policy, mazes).backward()
-
-    rollout_count, update_count, start_count = (
-        count_tokens(sample, length),
-        count(update),
-        count(start),
-    )
-    weights = weight_bytes(lambda: Transformer(shape)) / GIB
-    memory = {
-        "CUDA": CONTEXT,
-        "AdamW": 2 * weights,
-        "update": max(update_count.peak, start_count.peak) / GIB,
-        "rollouts": rollout_count.peak / GIB,
-    }
-    beside = start_count.times(config.start_steps)
-    if config.pass_rates == "sampled":
-        mazes, samples = config.mazes, config.samples
-        at_once = samples * min(mazes, max(1, EVALUATION_ROLLOUTS // samples))
-        memory["rollouts in evaluation"] = memory["rollouts"] * at_once / (batch * rollouts)
-        evaluations = 2 + -(-config.steps // config.log_every)  # one more after the start
-        beside += rollout_count.times(evaluations * mazes * samples / (batch * rollouts))
-    return Costs(
-        memory=memory,
-        checkpoint=3 * weights,
-        step={"rollouts": rollout_count, "update": update_count.times(batch / part)},
-        steps=config.steps,
-        beside=beside,
     )

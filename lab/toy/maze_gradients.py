@@ -33,9 +33,9 @@ from lab.losses import exact_factor, expected_factor, policy_gradient
 from lab.mathematics.estimators import advantages, estimator
 from lab.mathematics.objectives import objective
 from lab.shapes import Float
-from lab.toy.maze import MazePolicy, evaluation_set, load_policy
 from lab.toy.maze_env import Mazes, walk
 from lab.toy.maze_likelihood import log_pass_rates, pass_rates
+from lab.toy.maze_policy import MazePolicy, evaluation_set, load_policy
 from lab.toy.optimizers import AdamW
 from lab.toy.tree_sampling import Rollouts
 from lab.training.records import Record
@@ -85,8 +85,8 @@ def rate_gradients(policy: MazePolicy, mazes: Mazes) -> RateGradients:
     log_rates, scores = [], []
     for number in range(len(mazes)):
         one = mazes[number : number + 1]
-        prompts = policy.prefill(one)
-        log_p = log_pass_rates(policy.model, *prompts, policy.find_right_answers(one, *prompts))
+        prompts = policy.read(one)
+        log_p = log_pass_rates(policy.model, prompts, policy.find_right_answers(one, prompts))
         log_rates.append(log_p.detach())
         scores.append(_flat(torch.autograd.grad(log_p.sum(), weights)))
     return RateGradients(torch.cat(log_rates), torch.stack(scores))
@@ -133,7 +133,7 @@ def measured_weights(
     total = groups * largest
     with torch.no_grad():
         uniforms = policy.uniforms("groups", number, 1, total)
-        rollouts = policy.sample_rollouts(*policy.prefill(maze), total, uniforms)
+        rollouts = policy.sample_rollouts(policy.read(maze), total, uniforms)
     right = walk(maze, rollouts.tokens).right
     weights = list(policy.model.parameters())
     log_probabilities = _LogProbabilities(policy, maze, rollouts)
@@ -161,7 +161,7 @@ class _LogProbabilities(torch.nn.Module):
         self.policy, self.maze, self.rollouts = policy, maze, rollouts
 
     def forward(self) -> Float[torch.Tensor, " rollouts"]:
-        logp, _, _ = self.policy.score(*self.policy.prefill(self.maze), self.rollouts)
+        logp, _ = self.policy.score(self.policy.read(self.maze), self.rollouts)
         return logp[0]
 
 

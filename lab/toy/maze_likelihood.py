@@ -20,7 +20,7 @@ import torch
 
 from lab.shapes import Bool, Float, Int
 from lab.toy.maze_env import DONE, PAD, UP, Mazes, moves_to_goal
-from lab.toy.transformer import PromptCache, Transformer
+from lab.toy.transformer import Prompts, Transformer
 from lab.toy.tree_sampling import (
     ChainedTreeBuilder,
     Rollouts,
@@ -80,9 +80,8 @@ def pass_rates(
     bounds = []
     for first in range(0, len(mazes), MAZES_AT_ONCE):
         part = mazes[first : first + MAZES_AT_ONCE]
-        hidden, prompt_cache = model.prefill(part.prompts())
-        prompt_logits = model.logits(hidden[:, -1])
-        found = find_right_answers(model, part, prompt_logits, prompt_cache, length, tolerance)
+        prompts = model.read(part.prompts())
+        found = find_right_answers(model, part, prompts, length, tolerance)
         bounds.append(torch.stack((found.low, found.high)))
     low, high = torch.cat(bounds, 1)
     return low, high
@@ -92,19 +91,18 @@ def pass_rates(
 def find_right_answers(
     model: Transformer,
     mazes: Mazes,
-    prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
-    prompt_cache: PromptCache,
+    prompts: Prompts,
     length: int,
     tolerance: float,
 ) -> RightAnswers:
-    """The right answers of `pass_rates`, after `Transformer.prefill`."""
-    count, size, device = len(mazes), mazes.size, prompt_logits.device
+    """The right answers of `pass_rates`, after `Transformer.read`."""
+    count, size, device = len(mazes), mazes.size, prompts.logits.device
     goal = (size - 2) * size + size - 2
     distance = moves_to_goal(mazes.walls).flatten(1)
     path = torch.nn.functional.pad(mazes.path, (0, 1), value=-1)
     offsets = torch.tensor([-size, size, -1, 1], device=device)
-    builder = ChainedTreeBuilder([(k.detach(), v.detach()) for k, v in prompt_cache], count)
-    shortest = _shortest_path(model, mazes, prompt_logits, builder, length)
+    builder = ChainedTreeBuilder(prompts)
+    shortest = _shortest_path(model, mazes, prompts.logits, builder, length)
     low, dropped = torch.zeros_like(shortest), torch.zeros_like(shortest)
     prefixes = torch.zeros(count, dtype=torch.int64, device=device)
 
@@ -117,7 +115,7 @@ def find_right_answers(
     token_logp = shortest.new_zeros(count, 0)
 
     answers: list[tuple[torch.Tensor, ...]] = []
-    logits = prompt_logits
+    logits = prompts.logits
     for depth in range(length):
         scores = logits.log_softmax(-1).double()
         arrived = place == goal
@@ -224,18 +222,14 @@ def _as_rollouts(answers: list[tuple[torch.Tensor, ...]], count: int, length: in
 
 
 def log_pass_rates(
-    model: Transformer,
-    prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
-    prompt_cache: PromptCache,
-    answers: RightAnswers,
+    model: Transformer, prompts: Prompts, answers: RightAnswers
 ) -> Float[torch.Tensor, " mazes"]:
     """The logarithm of the answers' probability, differentiable, from one forward pass.
 
-    `prompt_logits` and `prompt_cache` are those of `Transformer.prefill` with their graphs. Its
-    gradient is that of log p, but for the answers beyond `RightAnswers.low`. Every maze needs at
-    least one answer.
+    `prompts` are those of `Transformer.read` with their graphs. Its gradient is that
+    of log p, but for the answers beyond `RightAnswers.low`. Every maze needs at least one answer.
     """
     rollouts = answers.rollouts
-    rows = rollout_logits(model, prompt_logits, prompt_cache, rollouts).log_softmax(-1)
+    rows = rollout_logits(model, prompts, rollouts).log_softmax(-1)
     logp = (rows[rollouts.logit_rows, rollouts.tokens] * rollouts.mask).sum(2)
     return logp.masked_fill(~rollouts.mask[:, :, 0], -torch.inf).logsumexp(1)

@@ -6,7 +6,9 @@ right ones among rollouts.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from lab.toy.maze_env import DONE, EOS, OUTCOMES, PAD, UP, Mazes, MazeStream, wa
 from lab.toy.maze_likelihood import RightAnswers, find_right_answers
 from lab.toy.transformer import (
     PromptAttention,
-    PromptCache,
+    Prompts,
     Transformer,
     TransformerConfig,
     attend,
@@ -48,34 +50,29 @@ EVALUATION_BLOCK = 128
 EVALUATION_MAZES = 16  # whose exact pass rates are found at once
 
 
+@dataclass(eq=False)
 class MazePolicy:
     """A model with the mazes of its evaluations and the settings with which it samples.
 
-    The model is on the device of the mazes. `pass_rates` and `tolerance` are those of
-    `MazeStartConfig`.
+    The model is on the device of the mazes. The settings are those of `MazeStartConfig`.
     """
 
-    def __init__(
-        self,
-        model: Transformer,
-        evaluation_set: Mazes,
-        samples: int,
-        length: int,
-        precision: str,
-        seed: int,
-        pass_rates: str = "sampled",
-        tolerance: float = 0.01,
-    ) -> None:
-        self.device = evaluation_set.walls.device
-        self.model = model
-        self.evaluation_set = evaluation_set
-        self.samples = samples
-        self.length = length
-        self.precision = precision
-        self.seed = seed
-        self.pass_rates = pass_rates
-        self.tolerance = tolerance
-        self.graph_samplers: dict[tuple[torch.Size, torch.dtype], CUDAGraphSampler] = {}
+    model: Transformer
+    evaluation_set: Mazes
+    samples: int
+    length: int
+    precision: str
+    seed: int
+    pass_rates: str = "sampled"
+    tolerance: float = 0.01
+    graph_samplers: dict[tuple[torch.Size, torch.dtype], CUDAGraphSampler] = field(
+        default_factory=dict
+    )
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model and the mazes are."""
+        return self.evaluation_set.walls.device
 
     def autocast(self) -> AbstractContextManager[Any]:
         """The context of forward passes: bfloat16 where `precision` says so."""
@@ -85,56 +82,54 @@ class MazePolicy:
         # step.
         return torch.autocast(self.device.type, torch.bfloat16, cache_enabled=False)
 
-    def attention(self, prompt_cache: PromptCache) -> PromptAttention:
+    def attention(self, prompts: Prompts) -> PromptAttention:
         """How rollouts that have rows of their own attend to these prompts."""
-        return attend_fused if has_fused_attention(prompt_cache[0][0]) else attend
+        return attend_fused if has_fused_attention(prompts.cache[0][0]) else attend
 
-    def prefill(self, mazes: Mazes) -> tuple[Float[torch.Tensor, "mazes vocabulary"], PromptCache]:
-        """Logits after each prompt, and the prompts' keys and values."""
-        hidden, prompt_cache = self.model.prefill(mazes.prompts())
-        return self.model.logits(hidden[:, -1]), prompt_cache
+    def read(self, mazes: Mazes) -> Prompts:
+        """The prompts of mazes, read in the policy's precision."""
+        with self.autocast():
+            return self.model.read(mazes.prompts())
 
+    @torch.no_grad()
     def sample_rollouts(
         self,
-        prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
-        prompt_cache: PromptCache,
+        prompts: Prompts,
         rollouts: int,
         uniforms: Float[torch.Tensor, "mazes rollouts length"] | None,
     ) -> Rollouts:
-        """Sample `rollouts` of each maze after `prefill`; greedily where `uniforms` is None."""
-        prompt_logits = prompt_logits.detach()
-        prompt_cache = [(keys.detach(), values.detach()) for keys, values in prompt_cache]
-        ends = [DONE, EOS]
-        if self.device.type != "cuda":
-            return sample_tree(
-                self.model, prompt_logits, prompt_cache, rollouts, self.length, ends, uniforms
-            )
-        arguments = (self.model, prompt_logits, prompt_cache, rollouts, self.length, ends)
-        attention = self.attention(prompt_cache)
-        if uniforms is None:
-            return sample_rows(*arguments, None, attention)
-        key = uniforms.shape, prompt_cache[0][0].dtype
-        sampler = self.graph_samplers.setdefault(key, CUDAGraphSampler())
-        return sampler(*arguments, uniforms, attention)
+        """Sample `rollouts` of each maze after `read`; greedily where `uniforms` is None."""
+        arguments = self.model, prompts, rollouts, self.length, [DONE, EOS]
+        with self.autocast():
+            if self.device.type != "cuda":
+                return sample_tree(*arguments, uniforms)
+            attention = self.attention(prompts)
+            if uniforms is None:
+                return sample_rows(*arguments, None, attention)
+            key = uniforms.shape, prompts.cache[0][0].dtype
+            sampler = self.graph_samplers.setdefault(key, CUDAGraphSampler())
+            return sampler(*arguments, uniforms, attention)
 
     def score(
-        self,
-        prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
-        prompt_cache: PromptCache,
-        rollouts: Rollouts,
-        entropy_gradient: bool = False,
-    ) -> tuple[Float[torch.Tensor, "mazes rollouts"], Float[torch.Tensor, ""], int]:
-        """Log-probabilities of rollouts, the sum of their token entropies, and the rows computed.
+        self, prompts: Prompts, rollouts: Rollouts, entropy_gradient: bool = False
+    ) -> tuple[Float[torch.Tensor, "mazes rollouts"], Float[torch.Tensor, ""]]:
+        """Log-probabilities of rollouts, and the sum of their token entropies.
 
         Gradients flow through the entropy only with `entropy_gradient`.
         """
         with self.autocast():
-            attention = self.attention(prompt_cache)
-            logits = rollout_logits(self.model, prompt_logits, prompt_cache, rollouts, attention)
+            logits = rollout_logits(self.model, prompts, rollouts, self.attention(prompts))
             rows = logits.log_softmax(-1)
         logp = (rows[rollouts.logit_rows, rollouts.tokens] * rollouts.mask).sum(2)
-        entropy = summed_entropy(rows if entropy_gradient else rows.detach(), rollouts)
-        return logp, entropy, len(rows)
+        return logp, summed_entropy(rows if entropy_gradient else rows.detach(), rollouts)
+
+    def cross_entropy(self, mazes: Mazes) -> Float[torch.Tensor, ""]:
+        """The cross-entropy of the mazes' answers, a mean over their tokens."""
+        prompts, answers = mazes.prompts(), mazes.answers()
+        with self.autocast():
+            hidden, _ = self.model.prefill(torch.cat((prompts, answers[:, :-1].int()), 1))
+            logits = self.model.logits(hidden[:, prompts.shape[1] - 1 :])
+        return F.cross_entropy(logits.flatten(0, 1), answers.flatten(), ignore_index=PAD)
 
     def uniforms(
         self, stream: str, number: int, mazes: int, rollouts: int
@@ -143,22 +138,15 @@ class MazePolicy:
         generator = torch.Generator(self.device).manual_seed(stream_seed(self.seed, stream, number))
         return torch.rand(mazes, rollouts, self.length, generator=generator, device=self.device)
 
-    def find_right_answers(
-        self,
-        mazes: Mazes,
-        prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
-        prompt_cache: PromptCache,
-    ) -> RightAnswers:
-        """The right answers of each maze, up to `tolerance`, after `prefill`."""
-        return find_right_answers(
-            self.model, mazes, prompt_logits, prompt_cache, self.length, self.tolerance
-        )
+    def find_right_answers(self, mazes: Mazes, prompts: Prompts) -> RightAnswers:
+        """The right answers of each maze, up to `tolerance`, after `read`."""
+        with self.autocast():
+            return find_right_answers(self.model, mazes, prompts, self.length, self.tolerance)
 
     def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """`evaluate_exactly` or `evaluate_by_sampling`, as `pass_rates` says."""
-        return (
-            self.evaluate_exactly() if self.pass_rates == "exact" else self.evaluate_by_sampling()
-        )
+        exact = self.pass_rates == "exact"
+        return self.evaluate_exactly() if exact else self.evaluate_by_sampling()
 
     @torch.no_grad()
     def evaluate_exactly(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
@@ -171,29 +159,18 @@ class MazePolicy:
         path, the moves of that path, `RightAnswers.diversity`, and the grid as text. "diversity" is
         its mean over the mazes with an answer, "shortest path share" that of the former.
         """
-        columns: dict[str, list[Any]] = {
-            key: []
-            for key in (
-                "pass_rate",
-                "pass_rate_high",
-                "shortest_path_share",
-                "diversity",
-                "prefixes",
-            )
-        }
-        columns |= {"moves": [], "grid": []}
+        columns: defaultdict[str, list[Any]] = defaultdict(list)
         for first in range(0, len(self.evaluation_set), EVALUATION_MAZES):
             mazes = self.evaluation_set[first : first + EVALUATION_MAZES]
-            with self.autocast():
-                answers = self.find_right_answers(mazes, *self.prefill(mazes))
+            answers = self.find_right_answers(mazes, self.read(mazes))
             share = answers.shortest / answers.low.clamp_min(torch.finfo(torch.float64).tiny)
             columns["pass_rate"] += answers.low.tolist()
             columns["pass_rate_high"] += answers.high.tolist()
             columns["shortest_path_share"] += share.clamp_max(1.0).tolist()
             columns["diversity"] += answers.diversity.tolist()
             columns["prefixes"] += answers.prefixes.tolist()
-            columns["grid"] += [as_text(mazes[index : index + 1]) for index in range(len(mazes))]
             columns["moves"] += (mazes.path >= 0).sum(1).tolist()
+            columns["grid"] += as_texts(mazes)
         groups = {"problem": np.arange(len(self.evaluation_set))}
         groups |= {key: np.array(values) for key, values in columns.items()}
         low, high = groups["pass_rate"], groups["pass_rate_high"]
@@ -216,55 +193,49 @@ class MazePolicy:
         Each maze gets `samples` rollouts at temperature 1. The groups hold for each maze n, the
         number of right rollouts, the grid as text, and the most frequent right and wrong path.
         """
-        columns: dict[str, list[Any]] = {
-            key: [] for key in ("right", "grid", "right_walk", "wrong_walk")
-        }
+        columns: defaultdict[str, list[Any]] = defaultdict(list)
         outcome_sums = torch.zeros(len(OUTCOMES), device=self.device)
         batch = max(1, EVALUATION_ROLLOUTS // self.samples)
         block = EVALUATION_BLOCK if self.device.type == "cpu" else self.samples
         for number, first in enumerate(range(0, len(self.evaluation_set), batch)):
             mazes = self.evaluation_set[first : first + batch]
-            with self.autocast():
-                # The stream's name is part of the random numbers and must stay as it is.
-                uniforms = self.uniforms("examination", number, len(mazes), self.samples)
-                prompts = self.prefill(mazes)
-                blocks = [
-                    self.sample_rollouts(*prompts, part.shape[1], part).tokens
-                    for part in uniforms.split(block, 1)
-                ]
+            # The stream's name is part of the random numbers and must stay as it is.
+            uniforms = self.uniforms("examination", number, len(mazes), self.samples)
+            prompts = self.read(mazes)
+            blocks = [
+                self.sample_rollouts(prompts, part.shape[1], part).tokens
+                for part in uniforms.split(block, 1)
+            ]
             tokens = torch.cat(blocks, 1)
             paths = walk(mazes, tokens)
             outcome_sums += F.one_hot(paths.outcome, len(OUTCOMES)).float().mean(1).sum(0)
             columns["right"] += paths.right.sum(1).tolist()
-            for index in range(len(mazes)):
-                said, right = tokens[index], paths.right[index]
-                columns["grid"].append(as_text(mazes[index : index + 1]))
+            columns["grid"] += as_texts(mazes)
+            for said, right in zip(tokens, paths.right, strict=True):
                 columns["right_walk"].append(most_frequent(said[right]))
                 columns["wrong_walk"].append(most_frequent(said[~right]))
         counts = np.array(columns["right"])
-        pass_at_k_means = {
+        metrics = {
             f"pass@{k}": float(pass_at_k(self.samples, counts, k).mean())
             for k in K_VALUES
             if k <= self.samples
         }
-        shares = outcome_sums[1:] / len(self.evaluation_set)
-        wrong_shares = {
-            name: float(share) for name, share in zip(OUTCOMES[1:], shares, strict=True)
-        }
+        shares = outcome_sums / len(self.evaluation_set)
+        metrics |= dict(zip(OUTCOMES[1:], shares[1:].tolist(), strict=True))
         groups = {"problem": np.arange(len(counts)), "n": np.full(len(counts), self.samples)}
         groups |= {key: np.array(values) for key, values in columns.items()}
-        return pass_at_k_means | wrong_shares, groups
+        return metrics, groups
 
     @torch.no_grad()
     def show(self, number: int, rollouts: int) -> tuple[str, list[str]]:
         """The grid of a maze of the evaluation and new rollouts in it, as text for a reader.
 
-        The formats are those of `as_text` and `as_letters`.
+        The formats are those of `as_texts` and `as_letters`.
         """
         maze = self.evaluation_set[number : number + 1]
         uniforms = self.uniforms("show", number, 1, rollouts)
-        sampled = self.sample_rollouts(*self.prefill(maze), rollouts, uniforms)
-        return as_text(maze), [as_letters(tokens) for tokens in sampled.tokens[0].tolist()]
+        sampled = self.sample_rollouts(self.read(maze), rollouts, uniforms)
+        return as_texts(maze)[0], [as_letters(tokens) for tokens in sampled.tokens[0].tolist()]
 
 
 def summed_entropy(
@@ -275,10 +246,12 @@ def summed_entropy(
     return (row_entropy[rollouts.logit_rows] * rollouts.mask).sum()
 
 
-def as_text(maze: Mazes) -> str:
-    """One maze as rows of '#' and '.', joined by '/'."""
-    rows = maze.walls[0].tolist()
-    return "/".join("".join("#" if wall else "." for wall in row) for row in rows)
+def as_texts(mazes: Mazes) -> list[str]:
+    """Each maze as rows of '#' and '.', joined by '/'."""
+    return [
+        "/".join("".join("#" if wall else "." for wall in row) for row in rows)
+        for rows in mazes.walls.tolist()
+    ]
 
 
 def most_frequent(tokens: Int[torch.Tensor, "rollouts length"]) -> str:

@@ -15,7 +15,7 @@ import torch
 from lab.mathematics.stopping import StoppingRule
 from lab.shapes import Float
 from lab.toy.maze_env import DONE, EOS, Mazes, walk
-from lab.toy.transformer import PromptCache, Transformer
+from lab.toy.transformer import Prompts, Transformer
 from lab.toy.tree_sampling import Rollouts, sample_rows, sample_tree, share_prefixes
 
 
@@ -24,8 +24,7 @@ def sample_until(
     rule: StoppingRule,
     model: Transformer,
     mazes: Mazes,
-    prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
-    prompt_cache: PromptCache,
+    prompts: Prompts,
     uniforms: Float[torch.Tensor, "mazes cap length"],
 ) -> Rollouts:
     """Rollouts of each maze, at most the rule's cap; those not drawn have no tokens."""
@@ -43,8 +42,7 @@ def sample_until(
         start, stop = stop, min(stop + _block(rule, stop), rule.cap)
         sampled = sample(
             model,
-            prompt_logits[asked],
-            [(keys[asked], values[asked]) for keys, values in prompt_cache],
+            prompts.of(asked),
             stop - start,
             shape[2],
             [DONE, EOS],

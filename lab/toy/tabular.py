@@ -18,9 +18,9 @@ import torch
 from lab.configurations.toy_worlds import TabularConfig
 from lab.errors import LabError
 from lab.shapes import Float, Shaped
+from lab.toy.gradient_source import GradientSource, WithGradientSource, real_reward_metrics
 from lab.toy.optimizers import SGD
-from lab.toy.training_loop import GradientSource, WithGradientSource, real_reward_metrics
-from lab.toy.training_loop import train as run_loop
+from lab.toy.worlds import learn
 from lab.training.records import Pause, Record
 from lab.training.rng import stream_seed
 
@@ -128,4 +128,4 @@ def train(config: TabularConfig, state: dict[str, Any] | None = None) -> Iterato
     )
     rate = config.learning_rate
     optimizer = SGD(world.model.parameters(), lr=rate)
-    yield from run_loop(world, optimizer, lambda step: rate, config.steps, config.log_every, state)
+    yield from learn(world, optimizer, lambda step: rate, config.steps, config.log_every, state)

@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -31,6 +31,32 @@ KeysAndValues = tuple[
     Float[torch.Tensor, "problems kv_heads prompt_length head_size"],
 ]
 PromptCache = list[KeysAndValues]
+
+
+class Prompts(NamedTuple):
+    """Prompts that a model has read.
+
+    `logits` are "problems vocabulary", those of the token after each prompt; `cache` has the keys
+    and values of each layer.
+    """
+
+    logits: Float[torch.Tensor, "problems vocabulary"]
+    cache: PromptCache
+
+    @property
+    def length(self) -> int:
+        """The number of tokens of each prompt."""
+        return self.cache[0][0].shape[2]
+
+    def map(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Prompts:
+        """The same with each tensor changed."""
+        return Prompts(change(self.logits), [(change(k), change(v)) for k, v in self.cache])
+
+    def of(self, chosen: Int[torch.Tensor, " chosen"]) -> Prompts:
+        """The prompts of some problems."""
+        return self.map(lambda tensor: tensor[chosen])
+
+
 # `attend`, or a faster function of the same arguments that computes the same.
 PromptAttention = Callable[
     [torch.Tensor, KeysAndValues, torch.Tensor, torch.Tensor, bool], torch.Tensor
@@ -276,6 +302,11 @@ class Transformer(nn.Module):
     ) -> Float[torch.Tensor, "*tokens vocabulary"]:
         """Float32 logits from hidden states: the output weights are those of the embedding."""
         return F.linear(hidden, self.model.embed_tokens.weight).float()
+
+    def read(self, tokens: Int[torch.Tensor, "problems prompt_length"]) -> Prompts:
+        """Prompts, read for what is to follow them; see `prefill`."""
+        hidden, cache = self.prefill(tokens)
+        return Prompts(self.logits(hidden[:, -1]), cache)
 
     def prefill(
         self, tokens: Int[torch.Tensor, "problems prompt_length"]

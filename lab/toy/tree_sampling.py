@@ -13,14 +13,13 @@ prefixes gives exactly independent rollouts. There are two ways to the same roll
 and prefixes.
 
 Axes: "problems" prompts, "rollouts" of each, up to "length" tokens; "vocabulary" tokens to choose
-from. A prompt cache holds keys and values of "kv_heads" heads of "head_size" numbers.
+from. The keys and values of prompts have "kv_heads" heads of "head_size" numbers.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch.func import functional_call
@@ -31,6 +30,7 @@ from lab.toy.transformer import (
     Attention,
     PromptAttention,
     PromptCache,
+    Prompts,
     Transformer,
     attend,
     type_for_products,
@@ -69,36 +69,24 @@ class Rollouts:
         """The number of tokens of each rollout."""
         return self.mask.sum(2)
 
+    @property
+    def rows(self) -> int:
+        """The number of rows of `rollout_logits`."""
+        own = self.tokens[:, :, 1:].numel() if self.tree is None else len(self.tree.tokens)
+        return len(self.tokens) + own
+
     def of(self, chosen: Int[torch.Tensor, " chosen"]) -> Rollouts:
         """The rollouts of the `chosen` problems, ascending, as if no others had been sampled."""
         if len(chosen) == len(self.tokens):
             return self
-        device = self.tokens.device
-        tokens, mask = self.tokens[chosen], self.mask[chosen]
-        logp, truncated = self.logp[chosen], self.truncated[chosen]
+        tokens, mask, logp = self.tokens[chosen], self.mask[chosen], self.logp[chosen]
         entropy = None if self.entropy is None else self.entropy[chosen]
-        problems, rollouts, length = tokens.shape
         if self.tree is None:
-            logit_rows = _independent_logit_rows(problems, rollouts, length, device)
-            return Rollouts(tokens, mask, logp, logit_rows, truncated, None, entropy)
-        tree = self.tree
-        number = torch.full((len(self.tokens),), -1, device=device)
-        number[chosen] = torch.arange(problems, device=device)
-        selected = number[tree.problems] >= 0
-        # `rollout_logits` has a row for each prompt and then one for each prefix. Renumber those
-        # that remain. Padding has no row of its own, so it may point to any: here to row 0.
-        new_rows = torch.cat((number, problems + selected.cumsum(0) - 1))
-        logit_rows = new_rows[self.logit_rows[chosen]] * mask
-        slots = tree.slots[selected]
-        width = int(slots.max()) + 1 if len(slots) else 0
-        prefixes = PrefixTree(
-            tree.tokens[selected],
-            tree.depths[selected],
-            number[tree.problems[selected]],
-            slots,
-            tree.visible[selected, :width],
-        )
-        return Rollouts(tokens, mask, logp, logit_rows, truncated, prefixes, entropy)
+            logit_rows = _independent_logit_rows(tokens)
+            few = Rollouts(tokens, mask, logp, logit_rows, self.truncated[chosen], None)
+        else:
+            few = share_prefixes(tokens, mask, logp)
+        return replace(few, truncated=self.truncated[chosen], entropy=entropy)
 
 
 @dataclass(frozen=True)
@@ -140,8 +128,7 @@ def sample_token(
 @torch.no_grad()
 def sample_tree(
     model: Transformer,
-    prompt_logits: Float[torch.Tensor, "problems vocabulary"],
-    prompt_cache: PromptCache,
+    prompts: Prompts,
     rollouts: int,
     length: int,
     end_tokens: list[int],
@@ -151,14 +138,13 @@ def sample_tree(
 
     | argument | shape | meaning |
     |---|---|---|
-    | `prompt_logits` | "problems vocabulary" | logits after each prompt |
-    | `prompt_cache` | a pair a layer | keys and values of the prompts (`Transformer.prefill`) |
+    | `prompts` | | what `Transformer.read` returned |
     | `rollouts`, `length` | | rollouts of each problem, and their largest number of tokens |
     | `end_tokens` | | a rollout ends with the first of these tokens |
     | `uniforms` | "problems rollouts length" | random numbers in [0, 1), or None for greedy |
     """
-    problems, vocabulary = prompt_logits.shape
-    device = prompt_logits.device
+    problems, vocabulary = prompts.logits.shape
+    device = prompts.logits.device
     flat_shape = (problems * rollouts, length)
     logp = torch.zeros(flat_shape, device=device)
     entropy = torch.zeros(flat_shape, device=device)
@@ -169,9 +155,9 @@ def sample_tree(
 
     # `active` rollouts have not ended; `row` is the row of `logits` from which each draws.
     active = torch.arange(problems * rollouts, device=device)
-    row, logits = active // rollouts, prompt_logits
+    row, logits = active // rollouts, prompts.logits
     rows_before = 0
-    builder = CachedTreeBuilder(prompt_cache, problems)
+    builder = CachedTreeBuilder(prompts)
     for depth in range(length):
         scores = logits.log_softmax(-1)
         numbers = None if uniforms is None else uniforms.flatten(0, 1)[active, depth]
@@ -186,20 +172,26 @@ def sample_tree(
         active, token, row = active[unfinished], token[unfinished], row[unfinished]
         if depth + 1 == length or not len(active):
             break
-        # Rollouts with the same prefix and the same next token share a row of the next level.
-        prefix, row = (row * vocabulary + token).unique(return_inverse=True)
-        logits = builder.read_level(model, prefix // vocabulary, prefix % vocabulary)
-    truncated = torch.zeros_like(mask[:, 0]).index_fill_(0, active, True)
-    shape = (problems, rollouts, length)
-    return Rollouts(
-        tokens.view(shape),
-        mask.view(shape),
-        logp.view(shape),
-        logit_rows.view(shape),
-        truncated.view(shape[:2]),
-        builder.tree(),
-        entropy.view(shape),
+        parent, token, row = _distinct(row, token, vocabulary)
+        logits = builder.read_level(model, parent, token)
+    truncated = torch.zeros_like(mask[:, 0]).index_fill_(0, active, True).view(problems, rollouts)
+    tokens, mask, logp, logit_rows, entropy = (
+        table.view(problems, rollouts, length)
+        for table in (tokens, mask, logp, logit_rows, entropy)
     )
+    return Rollouts(tokens, mask, logp, logit_rows, truncated, builder.tree(), entropy)
+
+
+def _distinct(
+    row: Int[torch.Tensor, " rollouts"], token: Int[torch.Tensor, " rollouts"], vocabulary: int
+) -> tuple[torch.Tensor, torch.Tensor, Int[torch.Tensor, " rollouts"]]:
+    """The prefixes that rollouts reach from the rows of a level by their next tokens.
+
+    The first two results are their parents' rows, ascending, and their last tokens; the third has
+    each rollout's row among them.
+    """
+    prefix, row = (row * vocabulary + token).unique(return_inverse=True)
+    return prefix // vocabulary, prefix % vocabulary, row
 
 
 class TreeBuilder:
@@ -213,19 +205,25 @@ class TreeBuilder:
         self.levels: list[tuple[torch.Tensor, ...]] = []
 
     def add_level(
-        self, parent: Int[torch.Tensor, " prefixes"], token: Int[torch.Tensor, " prefixes"]
+        self,
+        parent: Int[torch.Tensor, " prefixes"],
+        token: Int[torch.Tensor, " prefixes"],
+        new: Int[torch.Tensor, " new"] | slice = slice(None),
     ) -> Int[torch.Tensor, " prefixes"]:
         """Add prefixes one token longer than those of the last level; returns their slots.
 
         `parent` is the row of each in the last level, in ascending order; `token` its last token.
+        All but those at `new` have a slot, whose number is the level's.
         """
         problem = self.problem = self.problem[parent]
-        slot = self.slots_used[problem] + rank_in_problem(problem)
-        self.slots_used = self.slots_used + torch.bincount(problem, minlength=len(self.slots_used))
+        depth = torch.full_like(token, len(self.levels))
+        slot = depth.clone()
+        slot[new] = self.slots_used[problem[new]] + rank_in_problem(problem[new])
+        added = torch.bincount(problem[new], minlength=len(self.slots_used))
+        self.slots_used = self.slots_used + added
         slots = int(self.slots_used.max())
         inherited = F.pad(self.visible[parent], (0, slots - self.visible.shape[1]))
         self.visible = inherited.scatter_(1, slot[:, None], True)
-        depth = torch.full_like(token, len(self.levels))
         self.levels.append((token, depth, problem, slot, self.visible))
         return slot
 
@@ -248,11 +246,10 @@ class TreeBuilder:
 class CachedTreeBuilder(TreeBuilder):
     """A `TreeBuilder` with the keys and values of prompts and prefixes, for forward passes."""
 
-    def __init__(self, prompt_cache: PromptCache, problems: int) -> None:
-        keys = prompt_cache[0][0]
-        super().__init__(problems, keys.device)
-        self.cache = list(prompt_cache)
-        self.prompt_length = keys.shape[2]
+    def __init__(self, prompts: Prompts) -> None:
+        super().__init__(len(prompts.logits), prompts.logits.device)
+        self.cache = list(prompts.cache)
+        self.prompt_length = prompts.length
 
     def read_level(
         self,
@@ -325,7 +322,6 @@ class ChainedTreeBuilder(CachedTreeBuilder):
         logits = self._read(model, tokens.flatten(), slot, problem, slot, visible)
         self.slots_used = self.slots_used + length
         self.chains = logits.unflatten(0, (problems, length))
-        self.depth = 0
         return self.chains
 
     def read_beside(
@@ -336,22 +332,16 @@ class ChainedTreeBuilder(CachedTreeBuilder):
         on_chain: Bool[torch.Tensor, " prefixes"],
     ) -> Float[torch.Tensor, "prefixes vocabulary"]:
         """`read_level` for prefixes of which those `on_chain` are known."""
-        problem = self.problem = self.problem[parent]
+        depth = len(self.levels)
         new = (~on_chain).nonzero()[:, 0]
-        slot = torch.full_like(token, self.depth)  # that of the chain
-        slot[new] = self.slots_used[problem[new]] + rank_in_problem(problem[new])
-        added = torch.bincount(problem[new], minlength=len(self.slots_used))
-        self.slots_used = self.slots_used + added
-        slots = int(self.slots_used.max())
-        inherited = F.pad(self.visible[parent], (0, slots - self.visible.shape[1]))
-        self.visible = inherited.scatter_(1, slot[:, None], True)
-        logits = self.chains[problem, min(self.depth, self.chains.shape[1] - 1)]
+        slot = self.add_level(parent, token, new)
+        problem = self.problem
+        logits = self.chains[problem, min(depth, self.chains.shape[1] - 1)]
         if len(new):
-            depth = torch.full_like(new, self.depth)
+            at = torch.full_like(new, depth)
             logits[new] = self._read(
-                model, token[new], depth, problem[new], slot[new], self.visible[new]
+                model, token[new], at, problem[new], slot[new], self.visible[new]
             )
-        self.depth += 1
         return logits
 
 
@@ -381,11 +371,9 @@ def share_prefixes(
         active, row = active[unfinished], row[unfinished]
         if not len(active):
             break
-        prefix, row = (row * distinct_tokens + flat_tokens[active, depth]).unique(
-            return_inverse=True
-        )
-        rows = len(prefix)
-        builder.add_level(prefix // distinct_tokens, prefix % distinct_tokens)
+        parent, token, row = _distinct(row, flat_tokens[active, depth], distinct_tokens)
+        rows = len(parent)
+        builder.add_level(parent, token)
     truncated = torch.zeros(problems, rollouts, dtype=torch.bool, device=device)
     logit_rows = logit_rows.view(tokens.shape)
     return Rollouts(tokens, mask, logp, logit_rows, truncated, builder.tree())
@@ -439,8 +427,7 @@ def _by_problem(
 @torch.no_grad()
 def sample_rows(
     model: Transformer,
-    prompt_logits: Float[torch.Tensor, "problems vocabulary"],
-    prompt_cache: PromptCache,
+    prompts: Prompts,
     rollouts: int,
     length: int,
     end_tokens: list[int],
@@ -451,28 +438,19 @@ def sample_rows(
 
     The arguments are those of `sample_tree`, and the function that attends to the prompts.
     """
-    problems, device = len(prompt_logits), prompt_logits.device
-    prompt_length = prompt_cache[0][0].shape[2]
+    problems, device = len(prompts.logits), prompts.logits.device
+    # Laid out as products of matrices read them without a copy, and so are the rollouts' own keys
+    # and values: "layers 2 problems kv_heads rollouts length head_size".
+    prompt_cache = [(keys.contiguous(), values.contiguous()) for keys, values in prompts.cache]
     shape = (problems, rollouts, length)
     tokens = torch.zeros(shape, dtype=torch.int64, device=device)
     mask = torch.zeros(shape, dtype=torch.bool, device=device)
     logp = torch.zeros(shape, device=device)
     entropy = torch.zeros(shape, device=device)
-    # The rollouts' own keys and values, laid out as products of matrices read them without a copy:
-    # "layers 2 problems kv_heads rollouts length head_size". So are those of the prompts.
     kv_heads, head_size = model.cache_shape
-    cache = torch.zeros(
-        len(prompt_cache),
-        2,
-        problems,
-        kv_heads,
-        rollouts,
-        length,
-        head_size,
-        device=device,
-        dtype=prompt_cache[0][0].dtype,
+    cache = prompt_cache[0][0].new_zeros(
+        (len(prompt_cache), 2, problems, kv_heads, rollouts, length, head_size)
     )
-    prompt_cache = [(keys.contiguous(), values.contiguous()) for keys, values in prompt_cache]
     # Converted once, and not at every depth.
     weights = {
         name: weight.to(type_for_products(weight))
@@ -480,7 +458,7 @@ def sample_rows(
         if "_proj." in name
     }
     active = torch.ones(shape[:2], dtype=torch.bool, device=device)
-    logits = prompt_logits[:, None].expand(-1, rollouts, -1)
+    logits = prompts.logits[:, None].expand(-1, rollouts, -1)
     for depth in range(length):
         scores = logits.log_softmax(-1)
         numbers = None if uniforms is None else uniforms[:, :, depth].flatten()
@@ -492,12 +470,12 @@ def sample_rows(
         for end_token in end_tokens:
             active = active & (token != end_token)
         if depth + 1 < length:
-            position = torch.full((problems, rollouts, 1), prompt_length + depth, device=device)
+            position = torch.full((problems, rollouts, 1), prompts.length + depth, device=device)
             attend_next = _next_token_attention(cache, prompt_cache, depth, attention)
             arguments = tokens[:, :, depth, None], position, attend_next
             stream = functional_call(model, weights, arguments)
             logits = model.logits(stream[:, :, 0])
-    logit_rows = _independent_logit_rows(problems, rollouts, length, device)
+    logit_rows = _independent_logit_rows(tokens)
     return Rollouts(tokens, mask, logp, logit_rows, active, None, entropy)
 
 
@@ -520,16 +498,15 @@ def _next_token_attention(
 
 
 def _independent_logit_rows(
-    problems: int, rollouts: int, length: int, device: torch.device
+    tokens: Int[torch.Tensor, "problems rollouts length"],
 ) -> Int[torch.Tensor, "problems rollouts length"]:
     """Row of `rollout_logits` for each token where no rollouts share a prefix.
 
     The first token is drawn from its prompt's row, every other from that of the token before it.
     """
-    shape = problems, rollouts, length - 1
-    own = problems + torch.arange(math.prod(shape), device=device).view(shape)
-    prompt = torch.arange(problems, device=device)[:, None, None].expand(-1, rollouts, 1)
-    return torch.cat((prompt, own), 2)
+    own = torch.arange(tokens[:, :, 1:].numel(), device=tokens.device).view_as(tokens[:, :, 1:])
+    prompt = torch.arange(len(tokens), device=tokens.device)[:, None, None]
+    return torch.cat((prompt.expand(-1, tokens.shape[1], 1), len(tokens) + own), 2)
 
 
 class CUDAGraphSampler:
@@ -546,8 +523,7 @@ class CUDAGraphSampler:
     def __call__(
         self,
         model: Transformer,
-        prompt_logits: Float[torch.Tensor, "problems vocabulary"],
-        prompt_cache: PromptCache,
+        prompts: Prompts,
         rollouts: int,
         length: int,
         end_tokens: list[int],
@@ -555,24 +531,12 @@ class CUDAGraphSampler:
         attention: PromptAttention = attend,
     ) -> Rollouts:
         """The rollouts of `sample_rows` from the same arguments."""
-        inputs = [prompt_logits, uniforms]
-        inputs += [tensor for keys_and_values in prompt_cache for tensor in keys_and_values]
         if self.graph is None:
-            self.inputs = [tensor.clone() for tensor in inputs]
-            static_logits, static_uniforms = self.inputs[:2]
-            static_cache = list(zip(self.inputs[2::2], self.inputs[3::2], strict=True))
+            here, numbers = prompts.map(torch.clone), uniforms.clone()
+            self.inputs = _tensors(here, numbers)
 
             def sample() -> Rollouts:
-                return sample_rows(
-                    model,
-                    static_logits,
-                    static_cache,
-                    rollouts,
-                    length,
-                    end_tokens,
-                    static_uniforms,
-                    attention,
-                )
+                return sample_rows(model, here, rollouts, length, end_tokens, numbers, attention)
 
             # Capture requires that every kernel has run once before, on another stream.
             side_stream = torch.cuda.Stream()
@@ -583,15 +547,18 @@ class CUDAGraphSampler:
             self.graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self.graph):
                 self.output = sample()
-        torch._foreach_copy_(self.inputs, inputs)
+        torch._foreach_copy_(self.inputs, _tensors(prompts, uniforms))
         self.graph.replay()
         return self.output
 
 
+def _tensors(prompts: Prompts, uniforms: torch.Tensor) -> list[torch.Tensor]:
+    return [prompts.logits, uniforms, *(tensor for pair in prompts.cache for tensor in pair)]
+
+
 def rollout_logits(
     model: Transformer,
-    prompt_logits: Float[torch.Tensor, "problems vocabulary"],
-    prompt_cache: PromptCache,
+    prompts: Prompts,
     rollouts: Rollouts,
     attention: PromptAttention = attend,
 ) -> Float[torch.Tensor, "rows vocabulary"]:
@@ -600,35 +567,34 @@ def rollout_logits(
     The arguments are those of `sample_tree`, but with their autograd graphs: gradients flow through
     the shared prompts. `attention` is for rollouts without a tree.
     """
-    prompt_length, tree = prompt_cache[0][0].shape[2], rollouts.tree
-    prefix_tokens = rollouts.tokens[..., 1:] if tree is None else tree.tokens
-    if not prefix_tokens.numel():
-        return prompt_logits
+    tree = rollouts.tree
+    if rollouts.rows == len(prompts.logits):
+        return prompts.logits
     if tree is None:
         tokens = rollouts.tokens[:, :, :-1]
         length, device = tokens.shape[2], tokens.device
-        positions = (prompt_length + torch.arange(length, device=device)).expand_as(tokens)
+        positions = (prompts.length + torch.arange(length, device=device)).expand_as(tokens)
 
         def causal_attention(
             layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
         ) -> torch.Tensor:
-            return attention(q, prompt_cache[layer], k, v, True)
+            return attention(q, prompts.cache[layer], k, v, True)
 
         stream = model(tokens, positions, causal_attention).flatten(0, 2)
     else:
-        problems, slots = len(prompt_logits), tree.visible.shape[1]
+        problems, slots = len(prompts.logits), tree.visible.shape[1]
         attend_visible = _prefix_attention(
-            tree.visible, tree.problems, tree.slots, slots, problems, prompt_length
+            tree.visible, tree.problems, tree.slots, slots, problems, prompts.length
         )
         index = tree.problems * slots + tree.slots
 
         def tree_attention(
             layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
         ) -> torch.Tensor:
-            prompt_keys, prompt_values = prompt_cache[layer]
+            prompt_keys, prompt_values = prompts.cache[layer]
             keys = torch.cat((prompt_keys, _by_problem(k, index, problems, slots)), 2)
             values = torch.cat((prompt_values, _by_problem(v, index, problems, slots)), 2)
             return attend_visible(q, keys, values)
 
-        stream = model(tree.tokens, prompt_length + tree.depths, tree_attention)
-    return torch.cat((prompt_logits, model.logits(stream)))
+        stream = model(tree.tokens, prompts.length + tree.depths, tree_attention)
+    return torch.cat((prompts.logits, model.logits(stream)))

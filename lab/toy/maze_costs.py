@@ -1,0 +1,87 @@
+"""What a training in mazes costs: `lab.training.costs`, counted on tensors without content."""
+
+from __future__ import annotations
+
+import torch
+
+from lab.configurations.toy_worlds import MazeConfig
+from lab.losses import policy_gradient
+from lab.toy.fused_attention import attend_fused
+from lab.toy.maze_env import DONE, EOS, Mazes
+from lab.toy.maze_parts import micro_batches
+from lab.toy.maze_policy import EVALUATION_ROLLOUTS, MazePolicy, transformer_config
+from lab.toy.transformer import PromptAttention, Prompts, Transformer, attend
+from lab.toy.tree_sampling import Rollouts, sample_rows
+from lab.training.costs import CONTEXT, GIB, Costs
+from lab.training.counter import count, count_tokens, weight_bytes
+
+
+class FakePolicy(MazePolicy):
+    """A policy of tensors without content, on the CPU, which attends as on a GPU."""
+
+    def attention(self, prompts: Prompts) -> PromptAttention:
+        return attend_fused if self.precision == "bfloat16" else attend
+
+
+def costs(config: MazeConfig) -> Costs | None:
+    """What a training costs, from its own step on tensors without content.
+
+    Every rollout is counted at its full length. A captured graph keeps its memory to itself, so
+    that of rollouts for training, of those for evaluation and of the update adds up. Evaluations
+    with exact pass rates are not counted. None: with a gradient of exact pass rates, whose prefixes
+    nobody knows beforehand.
+    """
+    if config.gradient != "sampled":
+        return None
+    shape = transformer_config(config.width, config.layers, config.positions)
+    length, batch, rollouts = config.length, config.batch, config.rollouts
+    part = len(micro_batches(batch, rollouts * length)[0])
+
+    def fake(mazes: int, length: int) -> tuple[FakePolicy, Mazes]:
+        walls = torch.zeros(mazes, config.size, config.size, dtype=torch.bool)
+        grids = Mazes(walls, torch.zeros(mazes, length - 1, dtype=torch.int64))
+        return FakePolicy(Transformer(shape), grids, 1, length, config.precision, 0), grids
+
+    @torch.no_grad()
+    def sample(length: int) -> None:
+        policy, mazes = fake(batch, length)
+        uniforms = torch.zeros(batch, rollouts, length)
+        prompts = policy.read(mazes)
+        with policy.autocast():
+            arguments = policy.model, prompts, rollouts, length, [DONE, EOS], uniforms
+            sample_rows(*arguments, policy.attention(prompts))
+
+    def update() -> None:
+        policy, mazes = fake(part, length)
+        tokens = torch.zeros(part, rollouts, length, dtype=torch.int64)
+        truncated = torch.zeros(part, rollouts, dtype=torch.bool)
+        sampled = Rollouts(tokens, tokens.bool(), tokens.float(), tokens, truncated, None)
+        logp, _ = policy.score(policy.read(mazes), sampled)
+        policy_gradient(logp, logp.detach()).backward()
+
+    def start() -> None:
+        policy, mazes = fake(config.start_batch, length)
+        policy.cross_entropy(mazes).backward()
+
+    of_sample, of_update, of_start = count_tokens(sample, length), count(update), count(start)
+    weights = weight_bytes(lambda: Transformer(shape)) / GIB
+    memory = {
+        "CUDA": CONTEXT,
+        "AdamW": 2 * weights,
+        "update": max(of_update.peak, of_start.peak) / GIB,
+        "rollouts": of_sample.peak / GIB,
+    }
+    beside = of_start.times(config.start_steps)
+    if config.pass_rates == "sampled":
+        mazes, samples = config.mazes, config.samples
+        at_once = samples * min(mazes, max(1, EVALUATION_ROLLOUTS // samples))
+        memory["rollouts in evaluation"] = memory["rollouts"] * at_once / (batch * rollouts)
+        evaluations = 2 + -(-config.steps // config.log_every)  # one more after the start
+        beside += of_sample.times(evaluations * mazes * samples / (batch * rollouts))
+    return Costs(
+        memory=memory,
+        checkpoint=3 * weights,
+        step={"rollouts": of_sample, "update": of_update.times(batch / part)},
+        steps=config.steps,
+        beside=beside,
+    )
