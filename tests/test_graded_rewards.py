@@ -271,7 +271,7 @@ def test_graded_rewards_of_mazes_reach_the_lifted_advantages(monkeypatch):
     metrics = [record.metrics for record in records(chosen.train(config, None, start=start))]
     assert all(0 < record["mean reward"] < 1 for record in metrics[1:])
     lifted, rewards = scored[-1]
-    assert lifted.spec == "lift(maxrl)" and ((0 < rewards) & (rewards < 1)).any()
+    assert lifted == "lift(maxrl)" and ((0 < rewards) & (rewards < 1)).any()
 
 
 @pytest.mark.parametrize(

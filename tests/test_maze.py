@@ -29,7 +29,7 @@ from lab.toy.maze_env import OUTCOMES, MazeStream, draw
 from lab.toy.maze_policy import as_letters, as_texts, load_policy, most_frequent
 from lab.toy.transformer import Transformer
 from lab.toy.tree_sampling import sample_rows
-from lab.toy.worlds import learn as run_loop
+from lab.toy.worlds import learn
 from lab.training.records import records as only_records
 
 CPU = torch.device("cpu")
@@ -742,7 +742,7 @@ def test_clipping_shortens_long_gradients_and_leaves_short_ones(length, kept):
     world = Slope()
     before = world.model.weight.detach().clone()
     list(
-        run_loop(
+        learn(
             world,
             torch.optim.SGD(world.model.parameters(), lr=1.0),
             lambda step: 1.0,
@@ -772,7 +772,7 @@ def test_the_loop_adds_up_the_gradients_of_a_steps_parts_one_after_the_other():
     world = Slopes()
     before = world.model.weight.item()
     list(
-        run_loop(
+        learn(
             world, torch.optim.SGD(world.model.parameters(), lr=1.0), lambda step: 1.0, 1, 1, None
         )
     )

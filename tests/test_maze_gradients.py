@@ -23,7 +23,7 @@ from lab.toy.maze_gradients import (
     measured_weights,
     rate_gradients,
 )
-from lab.toy.worlds import learn as run_loop
+from lab.toy.worlds import learn
 from lab.training.records import records
 
 NAMES = ["maxrl", "grpo", "rloo", "pacs_anchor"]
@@ -166,7 +166,7 @@ def test_the_predicted_step_is_the_first_one_of_a_training(policy, rates):
     trained.model = copy.deepcopy(policy.model)
     world = MazeExactRL(trained, Repeated(mazes), GradientSource("maxrl", "expected", 8))
     optimizer = maze.AdamW(trained.model.parameters(), lr=1e-4, weight_decay=0.01)
-    for _ in run_loop(world, optimizer, lambda step: 1e-4, 1, 1, None, clip=1.0):
+    for _ in learn(world, optimizer, lambda step: 1e-4, 1, 1, None, clip=1.0):
         pass
     vector = torch.nn.utils.parameters_to_vector
     change = vector(trained.model.parameters()) - vector(policy.model.parameters())

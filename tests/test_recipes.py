@@ -296,7 +296,7 @@ def test_training_with_dynamic_sampling_goes_the_way_of_training_without_it():
     from lab.toy.gradient_source import GradientSource
     from lab.toy.optimizers import SGD
     from lab.toy.tabular import Tabular
-    from lab.toy.worlds import learn as run_loop
+    from lab.toy.worlds import learn
 
     class Gated(Tabular):
         """Its loss has the mean gradient of a step of groups that are kept."""
@@ -316,7 +316,7 @@ def test_training_with_dynamic_sampling_goes_the_way_of_training_without_it():
 
     def path(made, steps=25):
         optimizer = SGD(made.model.parameters(), lr=0.3)
-        loop = run_loop(made, optimizer, lambda step: 0.3, steps, 1, None, gradient_norm=1.0)
+        loop = learn(made, optimizer, lambda step: 0.3, steps, 1, None, gradient_norm=1.0)
         return np.stack([record.groups["pass_rate"] for record in loop])
 
     def gradient(made):

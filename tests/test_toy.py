@@ -11,7 +11,7 @@ import lab
 from lab.errors import LabError
 from lab.mathematics.enumeration import enumerate_gradient
 from lab.runs import experiment
-from lab.toy import images, optimizers, training_loop
+from lab.toy import gradient_source, images, optimizers, worlds
 from lab.toy.gradient_source import GradientSource
 from lab.toy.image_data import Digits
 from lab.toy.images import Images
@@ -206,12 +206,12 @@ def test_two_objectives_with_one_seed_start_from_one_policy_and_sample_the_same_
     seen = {}
     for name in ("rloo", "maxrl"):
 
-        def spy(logp, counts, *rest, real=training_loop.counted, name=name):
+        def spy(logp, counts, *rest, real=gradient_source.counted, name=name):
             seen.setdefault(name, []).append(counts.clone())
             return real(logp, counts, *rest)
 
         with monkeypatch.context() as patch:
-            patch.setattr(training_loop, "counted", spy)
+            patch.setattr(gradient_source, "counted", spy)
             seen[name + " start"] = torch.tensor(
                 record_of("tabular", estimator=name, seed=7)[0].groups["pass_rate"]
             )
@@ -293,7 +293,7 @@ def test_two_objectives_with_one_seed_see_the_same_weights_batches_and_first_lab
         optimizer = torch.optim.SGD(world.model.parameters(), lr=0.5)
         with monkeypatch.context() as patch:
             patch.setattr(
-                training_loop,
+                gradient_source,
                 "draw_counts",
                 lambda *given: drawn.append(draw_counts(*given)) or drawn[-1],
             )
@@ -381,14 +381,14 @@ def test_rescaling_gives_the_gradient_the_asked_norm_and_keeps_its_direction():
     world = world_of("maxrl", "sampled")
     world.loss(0).backward()
     before = [weight.grad.clone() for weight in world.model.parameters()]
-    training_loop.rescale_gradients(world.model, 3.0)
+    worlds.rescale_gradients(world.model, 3.0)
     after = [weight.grad for weight in world.model.parameters()]
     ratios = torch.cat([(a / b)[b != 0].flatten() for a, b in zip(after, before, strict=True)])
     assert sum(a.square().sum() for a in after).sqrt().item() == pytest.approx(3.0, rel=1e-5)
     assert ratios.std() < 1e-4 * ratios.mean()
     for weight in world.model.parameters():
         weight.grad.zero_()
-    training_loop.rescale_gradients(
+    worlds.rescale_gradients(
         world.model, 3.0
     )  # nothing was right: nothing moves, and nothing becomes nan
     assert all((weight.grad == 0).all() for weight in world.model.parameters())
@@ -405,7 +405,7 @@ def test_the_schedule_warms_up_linearly_and_falls_by_a_cosine(monkeypatch):
     rates = []
     monkeypatch.setattr(
         images,
-        "run_loop",
+        "learn",
         lambda world, optimizer, rate, steps, *_: iter(
             rates.extend(rate(step) for step in range(steps + 1)) or ()
         ),
