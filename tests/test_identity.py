@@ -116,6 +116,11 @@ def test_what_the_lab_itself_brings_is_no_content_of_a_run():
     assert model_digest(str(TINY)) == TINY_MODEL  # it is to be counted once it is another
 
 
+@pytest.mark.parametrize("name", ["audit", "evaluation", "harness"])
+def test_the_paths_of_a_notebook_begin_in_its_folder_wherever_it_is_run_from(folder, name):
+    assert contents(experiment(name).configure())
+
+
 def test_a_file_that_is_missing_is_one_sentence(folder):
     assert refusal(place, train_set="none.jsonl") == (
         "there is no file none.jsonl to read: check the path"

@@ -98,13 +98,14 @@ class Config:
     """The settings of one run. Every value is checked when the object is made.
 
     `name` is the experiment whose preset gave the values, `scale` the preset's table, `code` the
-    files of a plugin's world. None is a setting. `dataclasses.replace(config, rollouts=8)` is a
-    configuration with another value.
+    files of a plugin's world, `folder` where relative paths begin. None is a setting.
+    `dataclasses.replace(config, rollouts=8)` is a configuration with another value.
     """
 
     name: str
     scale: str
     code: tuple[str, ...] = ()
+    folder: str = "."
 
     def __post_init__(self) -> None:
         for key, rule in self.rules().items():

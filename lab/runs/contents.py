@@ -12,6 +12,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import chdir
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,11 @@ def contents(config: Config) -> dict[str, str]:
 
     LabError: a file is missing; a plugin is broken.
     """
+    with chdir(config.folder):
+        return _contents(config)
+
+
+def _contents(config: Config) -> dict[str, str]:
     found = {}
     for key, rule in config.rules().items():
         # `estimator` has one meaning everywhere, so that a plugin's world need not say it.

@@ -64,11 +64,15 @@ class Experiment:
     repeats_to: float | None = None
     lesson: dict[str, Any] = field(default_factory=dict)
 
-    def configure(self, scale: str = "laptop", given: Mapping[str, Any] | None = None) -> Config:
+    def configure(
+        self, scale: str = "laptop", given: Mapping[str, Any] | None = None, folder: str = ""
+    ) -> Config:
         """The configuration at `scale`, with the settings in `given` replaced.
 
-        Each value is checked by itself, then the trainer checks them together. LabError: an unknown
-        scale or parameter, a wrong type, a value out of range, or values that exclude each other.
+        Relative paths begin in `folder`: by default this one, or the notebook's for an experiment
+        that only its notebook runs, since that is where a kernel reads them. Each value is checked
+        by itself, then the trainer checks them together. LabError: an unknown scale or parameter, a
+        wrong type, a value out of range, or values that exclude each other.
         """
         if scale not in self.scales:
             raise unknown(f"scale of {self.name}", scale, self.scales)
@@ -80,8 +84,11 @@ class Experiment:
         # The class checks its values too, but only here is the usual value known, for the error.
         for key, value in values.items():
             self.rules[key].checked(f"{self.name}: {key}", value, like=self.usual[key])
+        folder = folder or ("." if self.trainer else str(self.notebook.parent))
         with self._told():
-            config = self.configuration(name=self.name, scale=scale, code=self.code, **values)
+            config = self.configuration(
+                name=self.name, scale=scale, code=self.code, folder=folder, **values
+            )
         self.preflight(config)
         return config
 
@@ -259,7 +266,7 @@ def configure(
     """
     chosen = experiment(name)
     if notebook is None:
-        config = chosen.configure(scale, given)
+        config = chosen.configure(scale, given, ".")
     else:
         config = _configure_notebook(chosen, notebook, given)
     print(chosen.header(config))
@@ -291,14 +298,14 @@ def _configure_notebook(
         changed = {key: value for key, value in changed.items() if key in usual}
     changed |= given
     if not folder:
-        return chosen.configure(scale, changed)
+        return chosen.configure(scale, changed, ".")
     params = Run(Path(folder)).params
     if params["experiment"] != chosen.name:
         raise LabError(
             f"folder = {folder!r} holds a run of {params['experiment']}, and this notebook is that"
             f" of {chosen.name}: set folder to an empty text"
         )
-    config = chosen.configure(params["scale"], params["parameters"])
+    config = chosen.configure(params["scale"], params["parameters"], ".")
     settings = config.settings()
     for key, value in changed.items():
         if key not in settings:
