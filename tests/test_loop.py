@@ -187,7 +187,7 @@ def test_what_tells_right_from_wrong_answers_is_refused_with_real_rewards(
         trainer(parts, tmp_path, estimator="lift(maxrl)", **{name: value})
     with pytest.raises(LabError, match=sentence):
         loop_config(estimator="lift(maxrl)", trainer="trl", **{name: value})
-    with pytest.raises(LabError, match=f"{name} = {value}: only trainer=trl has this"):
+    with pytest.raises(LabError, match=f"{name} = {value}: the loop has none; .* take trainer=trl"):
         loop_config(**{name: value})
 
 

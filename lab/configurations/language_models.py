@@ -153,11 +153,15 @@ class LanguageModelConfig(Config):
         "random seed of the order of the problems and of the rollouts", least=0, most=2**31 - 1
     )
 
-    def refuse(self, names: Iterable[str], reason: str) -> None:
-        """LabError: one of these settings is not zero, false or empty, and would be ignored."""
+    def refuse(self, names: Iterable[str], reason: str, instead: str = "") -> None:
+        """LabError: one of these settings is not zero, false or empty, and would be ignored.
+
+        `reason` says why, `instead` what else can be done than to unset it.
+        """
         for name in names:
             if value := getattr(self, name):
-                raise LabError(f"{name} = {value!r}: {reason}; set it to {type(value)()!r}")
+                cure = f"set it to {type(value)()!r}{instead and f', or {instead}'}"
+                raise LabError(f"{name} = {value!r}: {reason}; {cure}")
 
     def check_pacs(self) -> None:
         """LabError: options of PACS within the estimator, which elsewhere is PACS at its anchor."""

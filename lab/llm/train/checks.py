@@ -93,7 +93,9 @@ def _loss(config: LanguageModelConfig) -> list[str]:
     config.check_pacs()
     if config.trainer == "loop":
         config.refuse(
-            ("smoothing", "greedy_filter", "reference_every"), "only trainer=trl has this"
+            ("smoothing", "greedy_filter", "reference_every"),
+            "the loop has none",
+            "take trainer=trl",
         )
     if spec == "pacs":
         config.refuse(

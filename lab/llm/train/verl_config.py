@@ -252,7 +252,8 @@ def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
         raise LabError(f"trainer = {config.trainer!r}: on a cluster verl trains; leave trainer out")
     config.refuse(
         ("smoothing", "greedy_filter", "actor", "reference_every"),
-        "verl has no such setting: train on one node with lab train",
+        "verl has no such setting",
+        "train on one node with lab train",
     )
     if estimator == "ppo" and config.truncation != "score":
         raise LabError(
