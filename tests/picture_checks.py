@@ -1,18 +1,10 @@
-"""What a drawn figure must not do: words that meet or are cut, data that are cut or covered."""
+"""What a drawn figure must not do: words that meet or are cut."""
 
 import itertools
 
-import numpy as np
-from matplotlib.path import Path
 from matplotlib.transforms import Bbox
 
 EDGE = 1.5  # pixels that a box or a line may stick out: half of a line's width
-
-
-def faults(figure) -> list[str]:
-    """Words that are cut or meet, data that are cut, legends on curves."""
-    figure.draw_without_rendering()
-    return words_astray(figure) + cut_data(figure) + legends_over_data(figure)
 
 
 def words_of(figure) -> list[tuple[str, Bbox, float]]:
@@ -35,7 +27,8 @@ def words_of(figure) -> list[tuple[str, Bbox, float]]:
 
 
 def words_astray(figure) -> list[str]:
-    """The words that leave a figure whose layout is made, or that run into others."""
+    """The words that leave a figure, or that run into others."""
+    figure.draw_without_rendering()
     room, words = figure.bbox.padded(EDGE), words_of(figure)
     out = [
         f"{text!r} leaves the figure"
@@ -47,61 +40,4 @@ def words_astray(figure) -> list[str]:
     for (one, box), (other, another) in itertools.combinations(upright, 2):
         if box.overlaps(another):
             out.append(f"{one!r} meets {other!r}")
-    return out
-
-
-def _marked(line) -> np.ndarray:
-    """The points of a line that have a mark, "points 2", in data coordinates."""
-    every = line.get_markevery()
-    points = np.column_stack(line.get_data()).astype(float)
-    return points[:: every or 1]
-
-
-def cut_data(figure) -> list[str]:
-    """The curves, marks, bands and bars that the edge of their panel cuts."""
-    out = []
-    for place, axes in enumerate(figure.axes):
-        room = axes.bbox.padded(EDGE)
-
-        def cut(points, margin=0.0, room=room) -> bool:
-            points = points[np.isfinite(points).all(axis=1)]
-            low, high = points - margin, points + margin
-            inside = (low >= (room.x0, room.y0)) & (high <= (room.x1, room.y1))
-            return bool(len(points)) and not inside.all()
-
-        for line in axes.lines:
-            if not line.get_clip_on() or line.get_transform() is not axes.transData:
-                continue  # a rule across the panel, or drawn over its edge on purpose
-            name = f"panel {place}: {line.get_label()}"
-            points = axes.transData.transform(np.column_stack(line.get_data()).astype(float))
-            if cut(points):
-                out.append(f"{name} is cut")
-            size = line.get_markersize() / 2 * figure.dpi / 72
-            if line.get_marker() not in ("None", "", None) and cut(
-                axes.transData.transform(_marked(line)), size
-            ):
-                out.append(f"a mark of {name} is cut")
-        for collection in axes.collections:
-            if collection.get_transform() is not axes.transData:
-                continue
-            for path in collection.get_paths():
-                if len(path.vertices) and cut(axes.transData.transform(path.vertices)):
-                    out.append(f"panel {place}: a band or bar is cut")
-                    break
-    return out
-
-
-def legends_over_data(figure) -> list[str]:
-    """The panels whose legend lies on a curve."""
-    out = []
-    for place, axes in enumerate(figure.axes):
-        if legend := axes.get_legend():
-            box = legend.get_window_extent().padded(-EDGE)
-            curves = [
-                Path(line.get_transform().transform(np.column_stack(line.get_data())))
-                for line in axes.lines
-                if len(line.get_xdata())
-            ]
-            if any(curve.intersects_bbox(box, filled=False) for curve in curves):
-                out.append(f"the legend of panel {place} lies on a curve")
     return out

@@ -143,7 +143,7 @@ def test_the_figures_in_the_repository_are_those_of_the_scripts_and_complete():
 def test_no_words_are_cut_or_meet_and_no_data_are_cut_or_covered(drawing, name):
     figure = drawing[1][name]
     figure.set_layout_engine("constrained")  # saving has turned it off
-    assert picture_checks.faults(figure) == []
+    assert picture_checks.words_astray(figure) == []
 
 
 # --- Recorded runs and own ones -----------------------------------------------------------------

@@ -1,8 +1,7 @@
 """Looks: one colour a family, told apart by every reader, on white and in grey.
 
-Colour distance is CIEDE2000 (Sharma, Wu and Dalal 2005) in the sight of a reader with a colour
-vision deficiency, simulated by the matrices of Machado, Oliveira and Fernandes 2009 for severity
-1.0, on linear RGB.
+Colours are compared in the sight of a reader with a colour vision deficiency, simulated by the
+matrices of Machado, Oliveira and Fernandes 2009 for severity 1.0, on linear RGB.
 """
 
 import itertools
@@ -86,33 +85,10 @@ def lightness(color) -> float:
     return float(cielab(color)[0])
 
 
-def ciede2000(first: np.ndarray, second: np.ndarray) -> float:
-    """The distance of two colours in CIELAB; equation numbers of Sharma, Wu and Dalal 2005."""
-    (L1, a1, b1), (L2, a2, b2) = first, second
-    mean_C = (np.hypot(a1, b1) + np.hypot(a2, b2)) / 2
-    G = 0.5 * (1 - np.sqrt(mean_C**7 / (mean_C**7 + 25**7)))  # (4)
-    a1, a2 = (1 + G) * a1, (1 + G) * a2
-    C1, C2 = np.hypot(a1, b1), np.hypot(a2, b2)
-    h1, h2 = (np.degrees(np.arctan2(b, a)) % 360 for a, b in ((a1, b1), (a2, b2)))
-    dh = (h2 - h1 + 180) % 360 - 180 if C1 * C2 else 0.0  # (10)
-    dL, dC, dH = L2 - L1, C2 - C1, 2 * np.sqrt(C1 * C2) * np.sin(np.radians(dh / 2))
-    L, C = (L1 + L2) / 2, (C1 + C2) / 2
-    h = h1 + dh / 2 if C1 * C2 else h1 + h2  # (14)
-    T = 1 + sum(
-        share * np.cos(np.radians(times * h + shift))
-        for share, times, shift in ((-0.17, 1, -30), (0.24, 2, 0), (0.32, 3, 6), (-0.2, 4, -63))
-    )  # (15)
-    twist = np.sin(np.radians(60 * np.exp(-(((h % 360 - 275) / 25) ** 2))))
-    R_T = -2 * np.sqrt(C**7 / (C**7 + 25**7)) * twist  # (21)
-    light = dL / (1 + 0.015 * (L - 50) ** 2 / np.sqrt(20 + (L - 50) ** 2))
-    chroma, hue = dC / (1 + 0.045 * C), dH / (1 + 0.015 * C * T)
-    return float(np.sqrt(light**2 + chroma**2 + hue**2 + R_T * chroma * hue))
-
-
 def distance(first, second) -> float:
-    """The smaller distance of two colours in deuteranopia and in protanopia."""
+    """The smaller distance of two colours in CIELAB in deuteranopia and in protanopia."""
     return min(
-        ciede2000(cielab(first, sight), cielab(second, sight))
+        np.linalg.norm(cielab(first, sight) - cielab(second, sight))
         for sight in ("deuteranopia", "protanopia")
     )
 
@@ -155,12 +131,9 @@ def test_a_lifted_estimator_looks_like_its_own_under_its_own_label():
     [
         ("0.25*log_odds", "log_odds", "0.25 log-odds"),
         ("2 * ml", "ml", "2 ML"),
-        ("ml * 2", "ml", "2 ML"),
         ("ml * -0.5", "ml", "-0.5 ML"),
-        ("2 * ml * 3", "ml", "3 (2 ML)"),
         ("2 * pass_at(k=4)", "pass_at(k=4)", "2 pass@4"),
         ("pass_at(k=4) * 2", "pass_at(k=4)", "2 pass@4"),
-        ("2 * (rl + ml)", "rl + ml", "2 (RL + ML)"),
         ("(rl + ml) * 2", "rl + ml", "2 (RL + ML)"),
     ],
 )
@@ -172,10 +145,19 @@ def test_a_mixture_looks_like_none_of_its_parts():
     mixture = plots.line_style("rl + 0.5 * ml")
     assert mixture.label == "RL + 0.5 ML"
     assert mixture[1:] not in [plots.line_style(name)[1:] for name in ("rl", "ml")]
-    with pytest.raises(LabError, match="unknown objective 'mll'"):
-        plots.line_style("rl + mll")
-    with pytest.raises(LabError, match="cannot read 'ml \\* rl'"):
-        plots.line_style("ml * rl")
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("rl + mll", "unknown objective 'mll'"),
+        ("ml * rl", "cannot read 'ml \\* rl'"),
+        ("grop", "unknown estimator 'grop': did you mean 'grpo'?"),
+    ],
+)
+def test_a_name_without_a_look_is_refused_with_the_nearest(text, said):
+    with pytest.raises(LabError, match=said):
+        plots.line_style(text)
 
 
 def test_every_look_is_of_something_in_the_catalogue():
@@ -204,11 +186,5 @@ def test_every_colour_stands_out_from_white():
 def test_an_objective_and_the_estimator_that_tends_to_it_look_alike():
     for names in SAME:
         assert len({STYLES[name]._replace(label="") for name in names}) == 1
-    assert plots.line_style("grpo(ddof=1)") == plots.line_style("grpo") and plots.line_style(
-        "truncated(order=8)"
-    ) == plots.line_style("maxrl")
-
-
-def test_a_name_without_a_look_is_refused_with_the_nearest():
-    with pytest.raises(LabError, match="unknown estimator 'grop': did you mean 'grpo'?"):
-        plots.line_style("grop")
+    assert plots.line_style("grpo(ddof=1)") == plots.line_style("grpo")
+    assert plots.line_style("truncated(order=8)") == plots.line_style("maxrl")

@@ -294,24 +294,3 @@ def test_the_counterexamples_of_the_page_are_those_of_enumeration(row, place):
     for text, estimator in zip(traces, ("maxrl_eq6", "maxrl_eq7"), strict=True):
         found = enumerate_gradient(estimator, 6, probabilities, marked).spread
         assert text.split(",")[0] == f"{found:.3f}"
-
-
-def test_the_order_by_efficiency_can_be_the_other_way_round():
-    p, size = 0.02, 6
-    said = re.search(
-        r"equation 7 has\s`e_N = ([\d.]+)` and a ratio of ([\d.]+), "
-        r"and Algorithm 1 has ([\d.]+) and ([\d.]+)",
-        PAGE,
-    )
-    assert said
-    policy = [Fraction(1, 50), Fraction(49, 50)]
-    _, noise_of_oracle = gradient_moments(lambda r: [x - policy[0] for x in r], size, policy, {0})
-    expected = []
-    for name in ("maxrl_eq7", "maxrl"):
-        ratio = (
-            lab.induced_weight(name, size, p) ** 2
-            * float(noise_of_oracle)
-            / enumerate_gradient(name, size, [p, 1 - p], [True, False]).spread
-        )
-        expected += [f"{lab.efficiency(name, size, p):.3f}", f"{ratio:.3f}"]
-    assert list(said.groups()) == expected

@@ -38,7 +38,7 @@ def test_labels_at_the_ends_of_lines_are_moved_apart_and_stay_in_order():
     heights = {"maxrl": 0.5, "grpo": 0.51, "rloo": 0.52, "pacs": 0.9}
     looks = {name: plots.line_style(name) for name in heights}
     plots.label_ends(left, [(looks[name].label, heights[name], looks[name]) for name in heights])
-    assert picture_checks.faults(figure) == []
+    assert picture_checks.words_astray(figure) == []
     places = {text.get_text(): text.get_window_extent().y0 for text in left.texts}
     assert sorted(places, key=places.get) == ["MaxRL", "GRPO", "RLOO", "PACS"]
     alone = left.transData.transform((0, 0.9))[1]
