@@ -1,9 +1,8 @@
-"""Time of a verdict and memory of a worker, over the labelled pairs and the hostile responses.
+"""Time of a verdict, over the labelled pairs and the hostile responses.
 
     python benchmarks/judge.py
 
-Times are those of the CPU (`time.thread_time`), so that other processes count little; a verdict of
-math-verify is timed on the clock, in a worker that is warm.
+Times are those of the CPU (`time.thread_time`), so that other processes count little.
 """
 
 import csv
@@ -13,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.judge.verifier import Verifier, decide_exactly
-from lab.judge.worker_pool import WorkerPool
+from lab.judge.verifier import Verifier
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -24,7 +22,7 @@ import hostile  # noqa: E402
 def times(responses: list[str], golds: list[str]) -> np.ndarray:
     """Milliseconds of CPU that each pair takes in the caller's process."""
     found = []
-    with Verifier(workers=1, error_limit=1.0) as verifier:
+    with Verifier(error_limit=1.0) as verifier:
         verifier.check(["\\boxed{\\sqrt{2}}"], ["2^{1/2}"])  # imports
         for response, gold in zip(responses, golds, strict=True):
             start = time.thread_time()
@@ -47,28 +45,6 @@ def main() -> None:
     responses = hostile.responses()
     found = times(responses * 2, ["5"] * len(responses) + ["x+1"] * len(responses))
     print(f"| hostile responses | {described(found)} |")
-
-    undecided = [
-        pair
-        for row in rows
-        if isinstance(pair := decide_exactly(row["answer"], row["gold"]), tuple)
-    ]
-    print(f"{len(undecided)} of {len(rows)} labelled pairs are left to math-verify")
-    pool = WorkerPool(1, 1.0, 512)
-    texts = [row["answer"] for row in rows if row["family"] in ("polynomials", "surds")]
-    peak, clock = 0.0, []
-    for text in texts:
-        start = time.perf_counter()
-        list(pool.compare([(text, "x^2+1")]))
-        clock.append(1000 * (time.perf_counter() - start))
-        status = Path(f"/proc/{pool.workers[0].process.pid}/status") if pool.workers else None
-        if status is not None and status.exists():
-            lines = status.read_text().splitlines()
-            resident = next(line for line in lines if line.startswith("VmHWM"))
-            peak = max(peak, int(resident.split()[1]) / 1024)
-    pool.close()
-    print(f"math-verify in a warm worker, ms on the clock: {described(np.array(clock[1:]))}")
-    print(f"largest resident memory of a worker: {peak:.0f} MiB; its address space is held at 512")
 
 
 if __name__ == "__main__":

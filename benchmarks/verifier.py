@@ -3,9 +3,8 @@
     python benchmarks/verifier.py [--answers 2000]
 
 The mixture: plain integers 60%, fractions and decimals 20%, expressions 20%; half of each right,
-and no right answer but some integers spelt like its gold. Two sets, one after the other: the first
-includes starting our workers (but no import of math-verify on the other side), the second finds
-both sides warm.
+and no right answer but some integers spelt like its gold. Two sets, one after the other: the second
+finds both sides warm.
 """
 
 import argparse

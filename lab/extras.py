@@ -30,7 +30,6 @@ EXTRAS = {
     "datasets": "llm",
     "huggingface_hub": "llm",
     "lm_eval": "llm",
-    "math_verify": "llm",
     "peft": "llm",
     "transformers": "llm",
     "trl": "llm",

@@ -1,8 +1,5 @@
-r"""Finding the answer in a response, writing it in one way, reading plain numbers exactly, and what
-may not pass.
-"""
+"""Finding the answer in a response."""
 
-import re
 from fractions import Fraction
 
 import hostile
@@ -10,14 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.judge.extract import (
-    MAX_LENGTH,
-    comparison_key,
-    exact_value,
-    extract,
-    is_readable,
-    normalize,
-)
+from lab.judge.equality import settle
+from lab.judge.extract import extract
 
 fixed = settings(derandomize=True, max_examples=300, deadline=None, database=None)
 PIECES = [
@@ -148,154 +139,17 @@ def test_an_answer_is_whole_and_outside_the_thought_in_both_styles(response, ans
     "response", [*hostile.HUGE, *hostile.RESPONSES], ids=lambda text: f"{text[:9]!r}"
 )
 def test_a_megabyte_is_read_without_backtracking(response, ends):
-    def read():
-        for style in ("strict", "lenient"):
-            extract(response, style)
-        text = normalize(response)
-        comparison_key(text), exact_value(text), is_readable(text)
-
-    ends(read)
+    ends(lambda: [extract(response, style) for style in ("strict", "lenient")])
 
 
-# --- One way to write it ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "one, other",
-    [
-        (r"\frac{1}{2}", r"\dfrac{1}{2}"),
-        (r"\tfrac12", r"\frac{1}{2}"),
-        ("x^{2}", "x^2"),
-        (r"\left(1,2\right)", "(1, 2)"),
-        (r"\left.x\right|", "x|"),
-        (r"\text{Monday}", "Monday"),
-        (r"\mathrm{cm}", r"\text{cm}"),
-        (r"\textbf{(A)}", "(A)"),
-        (r"\$5", "5"),
-        ("$x$", "x"),
-        (r"10\%", "10"),
-        (r"90^\circ", "90"),
-        (r"90^{\circ}", "90"),
-        ("90°", "90"),
-        ("５＋ｘ", "5+x"),
-        ("−3", "-3"),
-        ("{5}", "5"),
-        ("5.", "5"),
-        (r"\\frac{1}{2}", r"\frac{1}{2}"),
-        (r"1\,234", "1234"),
-        ("1{,}234", "1,234"),
-        (r"2\pi", "2π"),
-        (r"x \le 3", "x≤3"),
-        (r"\begin{pmatrix}1\\2\end{pmatrix}", r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}"),
-    ],
-)
-def test_two_spellings_of_one_text_have_one_key(one, other):
-    assert comparison_key(normalize(one)) == comparison_key(normalize(other)) != ""
-
-
-@pytest.mark.parametrize(
-    "one, other",
-    [
-        ("2²", "22"),
-        ("1 2", "12"),
-        ("x_1", "x1"),
-        ("A", "a"),
-        ("(1,2)", "[1,2]"),
-        ("-3", "3"),
-        ("10", "0.1"),
-        ("½", "1/2"),
-        (r"\{1\}", "1"),
-        (r"\frac{12}{3}", r"\frac{1}{23}"),
-        ("٥", "5"),
-        ("х", "x"),
-        ("5\u202e", "5"),
-        ("5\u200b", "5"),
-        (r"\leftarrow", "arrow"),
-        (r"\sqrt{2}3", r"\sqrt{23}"),
-    ],
-)
-def test_different_texts_keep_different_keys(one, other):
-    assert comparison_key(normalize(one)) != comparison_key(normalize(other))
-
-
-# --- Plain numbers ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text, value",
-    [
-        ("5", 5),
-        ("005", 5),
-        ("+5", 5),
-        ("-5", -5),
-        ("5.", 5),
-        ("5.0", 5),
-        (".5", "1/2"),
-        ("-.5", "-1/2"),
-        ("1,234", 1234),
-        ("12,345,678.5", "24691357/2"),
-        ("3/4", "3/4"),
-        ("-3/4", "-3/4"),
-        ("3/-4", "-3/4"),
-        ("6 / 8", "3/4"),
-        (r"\frac{3}{4}", "3/4"),
-        (r"-\frac{3}{4}", "-3/4"),
-        (r"\frac{-3}{4}", "-3/4"),
-        (r"\frac34", "3/4"),
-        (r"\frac3{40}", "3/40"),
-        (r"\frac{1.5}{2}", "3/4"),
-        (r"1\frac{1}{2}", "3/2"),
-        (r"-1\frac{1}{2}", "-3/2"),
-        (r"1 \frac12", "3/2"),
-        (r"5\text{ cm}", 5),
-        (r"5\text{ cm}^2", 5),
-        (r"5 \mathrm{cm}^{2}", 5),
-        (r"12\%", 12),
-        (r"\$1,234.50", "2469/2"),
-        ("0.1", "1/10"),
-        ("9" * 400, int("9" * 400)),
-    ],
-)
-def test_a_plain_number_is_read_exactly(text, value):
-    assert exact_value(normalize(text)) == Fraction(value)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "x",
-        "2^3",
-        "1/0",
-        r"\frac{1}{0}",
-        "1,23",
-        "1,2345",
-        "1 2",
-        "1 234",
-        "--5",
-        "5-",
-        "1.2.3",
-        "1/2/3",
-        "1e5",
-        "1E5",
-        "inf",
-        "nan",
-        "٥",
-        "Ⅴ",
-        "½",
-        "1_000",
-        "0x10",
-        "(5)",
-        "5 cm",
-        r"\sqrt{4}",
-        r"1\frac{-1}{2}",
-        "1:2",
-        r"5\text{cm}5",
-        "9" * (MAX_LENGTH + 1),
-    ],
-)
-def test_what_is_not_plainly_a_number_has_no_value(text):
-    assert exact_value(normalize(text)) is None
+@fixed
+@given(st.one_of(st.text(max_size=60), latex))
+def test_any_text_is_read_without_an_exception(text):
+    for style in ("strict", "lenient"):
+        found = extract(text, style)
+        assert found is None or found == found.strip() != ""
+        assert style == "lenient" or found is None or found in text
+        assert settle(text, "z^{79}+17") in ("different", "unreadable")
 
 
 @fixed
@@ -304,7 +158,8 @@ def test_what_is_not_plainly_a_number_has_no_value(text):
     st.sampled_from(["{}/{}", r"\frac{{{}}}{{{}}}", r"$\dfrac {{ {} }} {{ {} }}$."]),
 )
 def test_every_fraction_survives_its_spelling(value, spelling):
-    assert exact_value(normalize(spelling.format(value.numerator, value.denominator))) == value
+    spelt = spelling.format(value.numerator, value.denominator)
+    assert settle(spelt, str(value)) == "exact" != settle(spelt, str(value + 1))
 
 
 @fixed
@@ -316,89 +171,5 @@ def test_every_fraction_survives_its_spelling(value, spelling):
 def test_every_decimal_survives_its_spelling(digits, places, spelling):
     value = Fraction(digits, 10**places)
     spelt = f"{digits // 10**places:,}" + (f".{digits % 10**places:0{places}d}" if places else "")
-    assert exact_value(normalize(spelling.format(spelt))) == (-value if "-" in spelling else value)
-
-
-# --- What may be shown to the algebra -----------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "x",
-        "x^2+1",
-        r"\frac{a}{b}",
-        r"(-\infty, 3] \cup [5, 7)",
-        r"\{1, 2\}",
-        r"2\sqrt[3]{5}",
-        r"\sin^2 x",
-        "5!",
-        "|x|",
-        r"\begin{pmatrix}1&2\\3&4\end{pmatrix}",
-        r"x \in \mathbb{R}",
-        "f(x)=x^2",
-        "x<3",
-        r"\text{odd}",
-        r"\binom{n}{2}",
-    ],
-)
-def test_answers_as_people_write_them_are_readable(text):
-    assert is_readable(normalize(text))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        r"\int_0^1 x dx",
-        r"\sum_{i=1}^n i",
-        r"\lim_{x\to 0} x",
-        r"\operatorname{exit}(0)",
-        "a__b",
-        "f'(x)",
-        '"5"',
-        "`5`",
-        "x#",
-        "x@y",
-        "x\x00",
-        "x\u202e",
-        "é",
-        "х",
-        "\ud800",
-        "1\x003",
-        r"\variable{x}",
-        r"\input{x}",
-        "x" * (MAX_LENGTH + 1),
-        "(" * 21 + ")" * 21,
-        "{" * 30 + "x" + "}" * 30,
-    ],
-)
-def test_other_texts_are_not(text):
-    assert not is_readable(normalize(text))
-
-
-def test_code_with_quotes_underscore_pairs_or_unknown_commands_is_not():
-    suspect = [
-        text
-        for text in hostile.CODE
-        if re.search(r"__|['\"`#@]|operatorname|write|input|variable", text)
-    ]
-    assert len(suspect) > 20 and not [text for text in suspect if is_readable(normalize(text))]
-
-
-@fixed
-@given(st.one_of(st.text(max_size=60), latex))
-def test_any_text_is_read_without_an_exception_and_only_the_alphabet_passes(text):
-    for style in ("strict", "lenient"):
-        found = extract(text, style)
-        assert found is None or found == found.strip() != ""
-        assert style == "lenient" or found is None or found in text
-    form = normalize(text)
-    comparison_key(form), exact_value(form)
-    if is_readable(form):
-        assert (
-            form.isascii()
-            and form.isprintable()
-            and not set("'\"`#@$?~") & set(form)
-            and "__" not in form
-        )
+    gold = -value if "-" in spelling else value
+    assert settle(spelling.format(spelt), str(gold)) == "exact" != settle(spelt, str(gold + 1))

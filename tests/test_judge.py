@@ -162,7 +162,7 @@ def rows() -> list[dict[str, str]]:
 
 def test_every_eighth_labelled_pair_gets_its_label():
     pairs = [row for row in rows() if row["split"] == "tuned"][::8]
-    with Verifier(workers=1, error_limit=0.0) as one:
+    with Verifier(error_limit=0.0) as one:
         verdicts = one.check(
             [rf"\boxed{{{row['answer']}}}" for row in pairs], [row["gold"] for row in pairs]
         )
@@ -178,7 +178,7 @@ def test_every_eighth_pair_of_the_later_rules_gets_its_label():
     """Of the rules that the judge was mended for; what is left of the others: docs/judge.md."""
     with (CORPUS / "later.csv").open(encoding="utf-8", newline="") as file:
         pairs = [row for row in csv.DictReader(file) if row["split"] == "tuned"][::8]
-    with Verifier(workers=1, error_limit=0.0) as one:
+    with Verifier(error_limit=0.0) as one:
         verdicts = one.check(
             [rf"\boxed{{{row['answer']}}}" for row in pairs], [row["gold"] for row in pairs]
         )
@@ -267,7 +267,7 @@ GOLDS = [
 def test_every_gold_has_ten_spellings_and_ten_near_misses_and_the_judge_knows_them():
     golds = GOLDS + fixture_golds()
     assert all(len(spellings(gold)) == COUNT == len(near_misses(gold)) for gold in golds)
-    with Verifier(workers=1, error_limit=1.0) as one:
+    with Verifier(error_limit=1.0) as one:
         kept = check_contract(golds, one)
     assert (kept.refused, kept.accepted) == ((), ()) and kept.unreadable == 0
     assert kept.spellings == kept.near_misses == COUNT * len(set(golds))
@@ -275,7 +275,7 @@ def test_every_gold_has_ten_spellings_and_ten_near_misses_and_the_judge_knows_th
 
 def test_a_breach_of_the_contract_is_shown(monkeypatch):
     monkeypatch.setattr("lab.judge.contract.near_misses", lambda gold: ["6/2"])
-    with Verifier(workers=1) as one:
+    with Verifier() as one:
         lines = check_contract(["3"], one).lines()
     assert lines == [
         "1 golds, 0 unreadable; 0 of 10 spellings not called right, 1 of 1 near misses called"

@@ -477,13 +477,7 @@ def test_the_verifiers_own_limit_stops_the_scoring_too(monkeypatch, tmp_path):
             said = rf"\boxed{{x^{{{random.integers(10**9)}}}}}"
             return Completion(said, (1,), (-0.1,), "stop", "<end>")
 
-    # Every pair is left to algebra, which cannot even compare a gold with itself.
-    monkeypatch.setattr("lab.judge.verifier.settle", lambda answer, gold: None)
-    monkeypatch.setattr("lab.judge.verifier.is_endless", lambda answer: False)
-    monkeypatch.setattr(
-        "lab.judge.worker_pool.WorkerPool.compare",
-        lambda self, pairs: ((pair, "timeout") for pair in pairs),
-    )
+    monkeypatch.setattr("lab.judge.verifier.settle", lambda answer, gold: None)  # no gold is read
     made = sample(Deaf(), SUMS, PLAIN, Sampling(64), tmp_path)
     assert "answers could not be judged, for example" in refusal(score, made)
     assert not [*tmp_path.glob("*scores*")]

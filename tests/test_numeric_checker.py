@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lab.judge import numeric_checker
 from lab.judge.numeric_checker import check_numerically
-from lab.judge.verifier import decide_exactly
+from lab.judge.verifier import decide
 
 RIGHT = [
     ("5", "5"),
@@ -157,5 +157,5 @@ def test_both_checkers_agree_on_every_pair_of_fractions(a, b, one, other):
     assert check_numerically(rf"\boxed{{{answer}}}", gold, "strict") == (
         "right" if a == b else "wrong"
     )
-    assert decide_exactly(answer, gold) == ("exact" if a == b else "different")
+    assert decide(answer, gold) == ("exact" if a == b else "different")
     assert check_numerically(rf"\boxed{{{answer}}}", str(Fraction(a)), "strict") == "right"

@@ -248,7 +248,7 @@ def test_a_verifier_answers_right_wrong_or_error_cannot_hang_and_stops_a_run_of_
     hostile = rf"\boxed{{__import__('pathlib').Path('{trap}').touch()}}"
 
     def check() -> None:
-        with Verifier(seconds=1.0, workers=1, error_limit=0.5) as verifier:
+        with Verifier(error_limit=0.5) as verifier:
             found = verifier.check(
                 [r"\boxed{\frac{1}{2}}", r"\boxed{3}", hostile, r"\boxed{2}"],
                 ["0.5", "4", "1", "no answer that anyone could read: \\frac{"],
@@ -262,7 +262,7 @@ def test_a_verifier_answers_right_wrong_or_error_cannot_hang_and_stops_a_run_of_
 
     ends(check)
     with (
-        Verifier(workers=1, error_limit=0.02) as verifier,
+        Verifier(error_limit=0.02) as verifier,
         pytest.raises(LabError, match="50 of 50 answers could not"),
     ):
         verifier.check([r"\boxed{2}"] * 50, ["\\frac{"] * 50)

@@ -1,7 +1,7 @@
 r"""How often five judges err on the labelled pairs: writes `rates.csv`, `second_author.csv` and
 `docs/judge.md`.
 
-    python data/judge/measure.py          # asks the other judges about new pairs: half an hour
+    python data/judge/measure.py          # asks the other judges about new pairs: hours
     python data/judge/measure.py ours     # does without what is not kept of them in others.json
 
 | judge | how it is asked |
@@ -51,17 +51,11 @@ def wilson(errors: int, n: int) -> tuple[float, float]:
 
 
 def of_others() -> None:
-    """In a process of its own: each line (answer, gold) of the input to a line of three verdicts.
-
-    math-verify is sped up as our workers are (`sympy_worker.prepare`), which changes no result.
-    """
+    """In a process of its own: a line of three verdicts for each line (answer, gold) of input."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     replies, sys.stdout = sys.stdout, sys.stderr
     from math_verify import LatexExtractionConfig, parse, verify
 
-    from lab.judge.sympy_worker import prepare
-
-    prepare()
     math_reward, math_dapo = verl_module("math_reward"), verl_module("math_dapo")
     logging.disable()
     config = [LatexExtractionConfig()]

@@ -13,7 +13,7 @@ from lab.judge.verifier import Verifier
 
 
 def compare_checkers(
-    responses: Sequence[str], golds: Sequence[str], style: str = "strict", seconds: float = 1.0
+    responses: Sequence[str], golds: Sequence[str], style: str = "strict"
 ) -> tuple[pd.DataFrame, Counter]:
     """Where `Verifier` and `check_numerically` differ, and how often each pair of results occurs.
 
@@ -22,8 +22,7 @@ def compare_checkers(
     second); a second result "unsure" is counted and is no disagreement. Errors: those of
     `Verifier.check`; errors of the first checker are counted, not limited.
     """
-    with Verifier(style, seconds, error_limit=1.0) as verifier:
-        first = verifier.check(responses, golds)
+    first = Verifier(style, error_limit=1.0).check(responses, golds)
     second = [
         check_numerically(response, gold, style)
         for response, gold in zip(responses, golds, strict=True)
@@ -45,7 +44,7 @@ def compare_checkers(
 
 
 def compare_checkers_in_file(
-    path: str | Path, style: str = "strict", seconds: float = 1.0
+    path: str | Path, style: str = "strict"
 ) -> tuple[list[str], pd.DataFrame]:
     """`compare_checkers` on the rollouts of a .parquet, .jsonl or .csv file.
 
@@ -74,9 +73,7 @@ def compare_checkers_in_file(
         responses = responses.where(
             responses.str.contains(r"\boxed{", regex=False), r"\boxed{" + responses + "}"
         )
-    table, counts = compare_checkers(
-        responses.tolist(), frame["gold"].astype(str).tolist(), style, seconds
-    )
+    table, counts = compare_checkers(responses.tolist(), frame["gold"].astype(str).tolist(), style)
     unsure = sum(counts[pair] for pair in counts if "unsure" in pair)
     error = sum(counts[pair] for pair in counts if "error" in pair)
     kinds = [

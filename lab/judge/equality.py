@@ -1,4 +1,4 @@
-r"""Whether an answer means what the gold means: exactly, without math-verify.
+r"""Whether an answer means what the gold means, exactly.
 
 `settle` reads both (`lab.judge.meaning`) and compares them by the kind of the gold:
 
@@ -74,7 +74,7 @@ def split_tolerance(gold: str) -> tuple[str, Fraction | None]:
 
 @lru_cache(maxsize=4096)
 def read_gold(gold: str) -> Answer | None:
-    """The meaning of a gold, or None if it must be left to math-verify."""
+    """The meaning of a gold, or None if it is not understood."""
     try:
         meaning = read(gold)
     except (Unreadable, RecursionError):
@@ -83,6 +83,19 @@ def read_gold(gold: str) -> Answer | None:
         return meaning if _Comparison(gold, gold, None).same(meaning, meaning) else None
     except (TooLarge, Undefined, Unreadable, RecursionError):
         return None
+
+
+def rational(answer: str) -> Fraction | None:
+    r"""The number that an answer is, without its unit, if it is rational.
+
+    >>> rational(r"1\frac12"), rational("x")
+    (Fraction(3, 2), None)
+    """
+    meaning = read_gold(answer)
+    if not isinstance(meaning, Value) or meaning.others or names(meaning.tree):
+        return None
+    value = Evaluation({}, 80).value(meaning.tree)
+    return value if isinstance(value, Fraction) else None
 
 
 def settle(answer: str, gold: str) -> str | None:
@@ -115,18 +128,6 @@ def settle(answer: str, gold: str) -> str | None:
         return "exact" if _Comparison(answer, gold, None).same(given, expected) else "different"
     except Exception:  # whatever an answer does to this reader is the answer's own fault
         return "unreadable"
-
-
-def is_endless(answer: str) -> bool:
-    """Whether an answer is a formula of more digits than are ever compared, such as 9^{9^{9^9}}."""
-    try:
-        meaning = read(answer)
-        _Comparison(answer, answer, None).same(meaning, meaning)
-    except TooLarge:
-        return True
-    except Exception:  # as in `settle`
-        return False
-    return False
 
 
 class _Comparison:

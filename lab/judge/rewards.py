@@ -4,8 +4,8 @@
 
 It gets a batch of completions, each with the answer of its problem (any text), and returns 1, 0 or
 None for each; where the estimator takes real rewards (`lab.lift`), any finite number. It runs in
-worker processes like the verifier's own, but as the user's code, with the environment of the caller
-and no limit but that of time. None, and a call that is late or kills its process, mean a lost
+worker processes, as the user's code, with the environment of the caller and no limit but that of
+time. None, and a call that is late or kills its process, mean a lost
 rollout. What it prints is shown on standard error, with its name; it has no standard input.
 """
 
@@ -138,7 +138,8 @@ class _RewardWorkers(Workers):
     """Workers that hold the function."""
 
     def __init__(self, spec: str, size: int, seconds: float, graded: bool) -> None:
-        super().__init__(size, seconds)
+        super().__init__(size)
+        self.seconds = seconds
         self.spec = spec
         self.graded = graded
         self.room = SHOWN  # characters that may still be shown

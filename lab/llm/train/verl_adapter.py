@@ -26,10 +26,8 @@ updates of a batch cannot follow PACS's own loss.
 
 from __future__ import annotations
 
-import atexit
-import threading
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError
@@ -49,8 +47,6 @@ LOSS = f"{PREFIX}policy_gradient"
 # grade should be it, and it is too small to change a mean reward.
 LOST = -(2.0**-20)
 LOST_LIMIT = 0.02  # the share of lost rewards in a batch above which a run stops
-_verifiers_lock = threading.Lock()
-_verifiers: dict[str, Verifier] = {}
 
 
 def register() -> None:
@@ -178,14 +174,11 @@ def compute_score(
     }
 
 
+@cache
 def _verifier(style: str) -> Verifier:
     """This process's verifier, made at the first call.
 
     It has no error limit of its own: a refusal inside a reward worker would only lose whole groups
     without notice. `advantage` checks the share of lost rewards instead.
     """
-    with _verifiers_lock:
-        if style not in _verifiers:
-            _verifiers[style] = Verifier(style, workers=1, error_limit=1.0)
-            atexit.register(_verifiers[style].close)
-        return _verifiers[style]
+    return Verifier(style, error_limit=1.0)
