@@ -649,7 +649,9 @@ def execute(tab, source: str) -> str:
     )
 
 
-def test_the_widget_and_python_share_one_state_your_estimators_and_your_runs(chromium, tmp_path):
+def test_the_widget_and_python_share_one_state_your_estimators_and_your_runs(
+    chromium, counts, tmp_path
+):
     config = runs.configure("tabular", estimator="rloo", scale="smoke")
     run = runs.train(config, folder=str(tmp_path / "run"))
     cell = nbformat.v4.new_code_cell(f"FOLDER = {str(run.path)!r}\n{CELL}")
@@ -675,5 +677,7 @@ def test_the_widget_and_python_share_one_state_your_estimators_and_your_runs(chr
         assert "there is no noise to remove" in tab.locator(".notes").inner_text()
         last = run.groups().query("step == step.max()")["pass_rate"]
         assert columns(tab)["problems"][0] == pytest.approx((last <= 0.01).mean())
+        tab.get_by_label("Drop a file here, or choose one").set_input_files(counts)
+        tab.locator(".notes", has_text="rollouts are right").wait_for()
         tab.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
         tab.wait_for_timeout(300)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,7 @@ from lab.mathematics.pass_rates import mixing
 from lab.mathematics.recipes import effective_weight
 from lab.mathematics.weights import efficiency, finite_objective, induced_weight, signal_mass
 from lab.rollouts.counting import Counts
-from lab.show.audit import SLACK, read_counts
+from lab.show.audit import SLACK
 
 # Seconds that a kernel may spend on sizes N that the user has not asked for yet.
 AHEAD = 0.3
@@ -85,17 +83,6 @@ def coefficients_by_size(
 def find_estimator(spec: str, own: dict[str, Estimator]) -> Estimator:
     """An estimator by its spec: the notebook's own first, then the catalogue."""
     return own[spec] if spec in own else estimator(spec)
-
-
-def dropped_file(name: str, content: bytes) -> Counts:
-    """The counts of a file that was dropped on the page."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / f"dropped{''.join(Path(name).suffixes[-2:])}"  # such as .csv.gz
-        path.write_bytes(content)
-        try:
-            return read_counts(path)
-        except LabError as error:
-            raise LabError(str(error).replace(str(path), Path(name).name)) from error
 
 
 def counts_answer(counts: Counts) -> tuple[dict[str, Any], list[Array]]:

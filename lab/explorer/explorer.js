@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 7b8840079d328e35f6a79ffbf0bf813d5fd31ccb19f915ebf7aada7ffb912878
+// Built by `npm run build` from lab/explorer/front; sources sha256 7fc1375713686423b431fe53a5f833d2109e44a840914d8097c1514443797f3e
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -8734,8 +8734,8 @@ var FilesPanel = class {
     const again = () => this.files && this.open(this.files);
     this.input = h("input", {
       type: "file",
-      multiple: !app.kernel,
-      accept: `.csv,.tsv,.json,.jsonl,.ndjson,.gz,.parquet${app.kernel ? "" : ",.yaml"}`,
+      multiple: true,
+      accept: ".csv,.tsv,.json,.jsonl,.ndjson,.gz,.parquet,.yaml",
       id: "lab-file",
       onchange: () => {
         this.give([...this.input.files]);
@@ -8750,13 +8750,13 @@ var FilesPanel = class {
       h(
         "p",
         { class: "rules" },
-        "Rollouts as TRL, verl and others write them, or one row a problem with n and k (how often it was tried and solved), or one row a rollout with problem and reward (0 or 1). CSV, JSON, JSONL, also packed (gz), or parquet" + (app.kernel ? "." : "; of a folder, all its files at once. With them, or after them, the config.yaml of the training (W&B's, or Hydra's of verl) or the params.json of a run of the lab says how the rollouts were weighted. Nothing leaves this page.")
+        "Rollouts as TRL, verl and others write them, or one row a problem with n and k (how often it was tried and solved), or one row a rollout with problem and reward (0 or 1). CSV, JSON, JSONL, also packed (gz), or parquet; of a folder, all its files at once. With them, or after them, the config.yaml of the training (W&B's, or Hydra's of verl) or the params.json of a run of the lab says how the rollouts were weighted. Nothing leaves this page."
       )
     );
     this.choice = Object.fromEntries(
       Object.keys(ASKED).map((name) => [name, h("input", { type: "text", spellcheck: "false", onchange: again })])
     );
-    this.asked = app.kernel ? null : h(
+    this.asked = h(
       "details",
       {},
       h("summary", {}, "Columns and right rewards"),
@@ -8846,7 +8846,7 @@ var FilesPanel = class {
   }
   /** Files that were dropped or chosen: rollouts or counts, the settings of their training, or both. */
   give(files) {
-    const isSettings = ({ name }) => !this.app.kernel && /\.ya?ml$|^params\.json$/i.test(name), tables = files.filter((file) => !isSettings(file)), settings = files.find(isSettings) ?? null;
+    const isSettings = ({ name }) => /\.ya?ml$|^params\.json$/i.test(name), tables = files.filter((file) => !isSettings(file)), settings = files.find(isSettings) ?? null;
     if (!files.length) return;
     if (!tables.length && !this.files) {
       this.fault.textContent = `${settings.name} holds settings: give the rollouts that they belong to as well`;
@@ -8875,9 +8875,8 @@ var FilesPanel = class {
       this.fault.textContent = error.message;
     }
   }
-  async read(files) {
-    if (!this.app.kernel) return FILES.ask("read", { files, said: this.said(), settings: this.settings });
-    return FILES.ask("settle", { counts: await this.app.kernel.read(files[0]) });
+  read(files) {
+    return FILES.ask("read", { files, said: this.said(), settings: this.settings });
   }
   /** The line of Python that reads the pass rates on the screen again, as `problems` of them; null without a file. */
   python(problems) {
@@ -10009,21 +10008,12 @@ var Kernel = class {
     });
   }
   /** Ask the lab one of the questions of lab/explorer/widget.py. Resolves to [content, arrays of float64]. */
-  ask(what, facts, buffers = []) {
+  ask(what, facts) {
     const id = this.next++;
     return new Promise((resolve3, reject) => {
       this.waiting.set(id, { resolve: resolve3, reject });
-      this.model.send({ id, what, ...facts }, void 0, buffers);
+      this.model.send({ id, what, ...facts });
     });
-  }
-  /** The counts of a dropped file, read by Python. */
-  async read(file) {
-    const largest = 5e7;
-    if (file.size > largest)
-      throw new Error(
-        `${file.name} has ${Math.round(file.size / 1e6)} MB: drop up to ${largest / 1e6}, or give its path: Explorer(pass_rates=...)`
-      );
-    return counts(await this.ask("file", { name: file.name }, [await file.arrayBuffer()]));
   }
   authority(refresh) {
     return new Authority(this, refresh);

@@ -68,18 +68,16 @@ class Explorer(anywidget.AnyWidget):
         """Change part of what is on the screen."""
         self.state = self.state | state
 
-    def _answer(self, _: Any, question: dict[str, Any], buffers: list[Any]) -> None:
+    def _answer(self, _: Any, question: dict[str, Any], __: list[Any]) -> None:
         """Answer one question of the page; an error is answered with its message."""
         try:
-            content, arrays = self._content(question, buffers)
+            content, arrays = self._content(question)
         except LabError as error:
             content, arrays = {"error": " ".join(str(error).splitlines())}, []
         buffers = [np.ascontiguousarray(row, np.float64).tobytes() for row in arrays]
         self.send({"id": question["id"]} | content, buffers=buffers)
 
-    def _content(
-        self, question: dict[str, Any], buffers: list[Any]
-    ) -> tuple[dict[str, Any], list[Any]]:
+    def _content(self, question: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
         match question["what"]:
             case "curves":
                 specs, N, quantity, axis, gate = (
@@ -96,10 +94,6 @@ class Explorer(anywidget.AnyWidget):
                     question["spec"], question["most"], self._own
                 )
                 return {"sizes": sizes}, arrays
-            case "file":
-                return answers.counts_answer(
-                    answers.dropped_file(question["name"], bytes(buffers[0]))
-                )
             case "counts" if self._counts is not None:
                 return answers.counts_answer(self._counts)
         raise LabError(

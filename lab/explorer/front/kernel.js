@@ -28,23 +28,12 @@ export class Kernel {
   }
 
   /** Ask the lab one of the questions of lab/explorer/widget.py. Resolves to [content, arrays of float64]. */
-  ask(what, facts, buffers = []) {
+  ask(what, facts) {
     const id = this.next++;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
-      this.model.send({ id, what, ...facts }, undefined, buffers);
+      this.model.send({ id, what, ...facts });
     });
-  }
-
-  /** The counts of a dropped file, read by Python. */
-  async read(file) {
-    const largest = 50e6;
-    if (file.size > largest)
-      throw new Error(
-        `${file.name} has ${Math.round(file.size / 1e6)} MB: drop up to ${largest / 1e6}, ` +
-          "or give its path: Explorer(pass_rates=...)",
-      );
-    return counts(await this.ask("file", { name: file.name }, [await file.arrayBuffer()]));
   }
 
   authority(refresh) {

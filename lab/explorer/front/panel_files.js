@@ -33,8 +33,8 @@ export class FilesPanel {
     const again = () => this.files && this.open(this.files);
     this.input = h("input", {
       type: "file",
-      multiple: !app.kernel,
-      accept: `.csv,.tsv,.json,.jsonl,.ndjson,.gz,.parquet${app.kernel ? "" : ",.yaml"}`,
+      multiple: true,
+      accept: ".csv,.tsv,.json,.jsonl,.ndjson,.gz,.parquet,.yaml",
       id: "lab-file",
       onchange: () => {
         this.give([...this.input.files]);
@@ -51,26 +51,20 @@ export class FilesPanel {
         { class: "rules" },
         "Rollouts as TRL, verl and others write them, or one row a problem with n and k (how often it was tried and " +
           "solved), or one row a rollout with problem and reward (0 or 1). CSV, JSON, JSONL, also packed (gz), or " +
-          "parquet" +
-          (app.kernel
-            ? "."
-            : "; of a folder, all its files at once. With them, or after them, the config.yaml of the training (W&B's, " +
-              "or Hydra's of verl) or the params.json of a run of the lab says how the rollouts were weighted. Nothing " +
-              "leaves this page."),
+          "parquet; of a folder, all its files at once. With them, or after them, the config.yaml of the training " +
+          "(W&B's, or Hydra's of verl) or the params.json of a run of the lab says how the rollouts were weighted. " +
+          "Nothing leaves this page.",
       ),
     );
     this.choice = Object.fromEntries(
       Object.keys(ASKED).map((name) => [name, h("input", { type: "text", spellcheck: "false", onchange: again })]),
     );
-    // In a notebook Python reads the file: there the columns are given to lab.show.audit.
-    this.asked = app.kernel
-      ? null
-      : h(
-          "details",
-          {},
-          h("summary", {}, "Columns and right rewards"),
-          ...Object.entries(ASKED).map(([name, label]) => field(label, this.choice[name])),
-        );
+    this.asked = h(
+      "details",
+      {},
+      h("summary", {}, "Columns and right rewards"),
+      ...Object.entries(ASKED).map(([name, label]) => field(label, this.choice[name])),
+    );
     for (const [name, over] of [
       ["dragenter", true],
       ["dragover", true],
@@ -158,7 +152,7 @@ export class FilesPanel {
 
   /** Files that were dropped or chosen: rollouts or counts, the settings of their training, or both. */
   give(files) {
-    const isSettings = ({ name }) => !this.app.kernel && /\.ya?ml$|^params\.json$/i.test(name),
+    const isSettings = ({ name }) => /\.ya?ml$|^params\.json$/i.test(name),
       tables = files.filter((file) => !isSettings(file)),
       settings = files.find(isSettings) ?? null;
     if (!files.length) return;
@@ -191,9 +185,8 @@ export class FilesPanel {
     }
   }
 
-  async read(files) {
-    if (!this.app.kernel) return FILES.ask("read", { files, said: this.said(), settings: this.settings });
-    return FILES.ask("settle", { counts: await this.app.kernel.read(files[0]) });
+  read(files) {
+    return FILES.ask("read", { files, said: this.said(), settings: this.settings });
   }
 
   /** The line of Python that reads the pass rates on the screen again, as `problems` of them; null without a file. */
