@@ -15,7 +15,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 # Smallest values of the settings that change how a run is made, but not what it computes.
 SMALLEST_SETTINGS = {"checkpoint_minutes": 0.0, "price": 0.0, "max_hours": 0.0}
+ASSIGNMENTS: dict[str, Any] = {"nargs": "*", "metavar": "key=value"}
 SETTINGS_HELP = (
     "settings of the run: scale=smoke|laptop|gpu24|h100|h200|paper, device=cpu|cuda, "
     "checkpoint_minutes=15, price=3.5 (per hour), max_hours=168"
@@ -143,9 +144,7 @@ def _add_experiment_commands(add_command: AddCommand) -> None:
     )
     for command in (run, train):
         command.add_argument("name", nargs="?", help="the experiment; without it, list them all")
-        command.add_argument(
-            "values", nargs="*", metavar="key=value", help=f"parameters, and {SETTINGS_HELP}"
-        )
+        command.add_argument("values", **ASSIGNMENTS, help=f"parameters, and {SETTINGS_HELP}")
         command.add_argument(
             "--show",
             action="store_true",
@@ -164,9 +163,7 @@ def _add_experiment_commands(add_command: AddCommand) -> None:
         "check whether this machine can finish a run and what it will cost, without training",
     )
     preflight.add_argument("name", help="the experiment")
-    preflight.add_argument(
-        "values", nargs="*", metavar="key=value", help=f"parameters, and {SETTINGS_HELP}"
-    )
+    preflight.add_argument("values", **ASSIGNMENTS, help=f"parameters, and {SETTINGS_HELP}")
 
     rehearse = add_command(
         "rehearse",
@@ -197,8 +194,7 @@ def _add_sweep_commands(add_command: AddCommand) -> None:
     )
     sweep.add_argument(
         "values",
-        nargs="*",
-        metavar="key=value",
+        **ASSIGNMENTS,
         help=(
             "executor=ray: run on an existing Ray cluster (RAY_ADDRESS) whose nodes see this "
             "folder; gpus=1: GPUs per run on that cluster"
@@ -219,8 +215,7 @@ def _add_sweep_commands(add_command: AddCommand) -> None:
     cluster.add_argument("name", help="the experiment")
     cluster.add_argument(
         "values",
-        nargs="*",
-        metavar="key=value",
+        **ASSIGNMENTS,
         help="parameters (estimator=ppo is possible too), and nodes=1 gpus=8 scale=paper",
     )
     cluster.add_argument(
@@ -450,8 +445,7 @@ def _add_objective_commands(add_command: AddCommand) -> None:
     recommend.add_argument("path", type=Path, help="what lab audit reads")
     recommend.add_argument(
         "values",
-        nargs="*",
-        metavar="key=value",
+        **ASSIGNMENTS,
         help="metric=pass@64 (default: pass@1), N=16 (default: that of the file), budget=4096"
         " (rollouts a step: compares group sizes too), and columns and rewards as in lab audit:"
         " problem=COLUMN reward=COLUMN threshold=X success=VALUE only=COLUMN=VALUE within=COLUMN"
@@ -463,9 +457,7 @@ def _add_objective_commands(add_command: AddCommand) -> None:
         _explore,
         "open the explorer of weights w(p) in the browser: one page, no network",
     )
-    explore.add_argument(
-        "values", nargs="*", metavar="key=value", help="what it shows first: N=64 panel=toy ..."
-    )
+    explore.add_argument("values", **ASSIGNMENTS, help="what it shows first: N=64 panel=toy ...")
     explore.add_argument(
         "--html", type=Path, metavar="FILE", help="write the page to FILE and open no browser"
     )
@@ -484,19 +476,8 @@ def _add_objective_commands(add_command: AddCommand) -> None:
 # --- Experiments and sweeps -------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _RunRequest:
-    """What `lab run`, `lab train` and `lab preflight` were asked to do.
-
-    `settings` (price, max_hours, checkpoint_minutes) do not change what is computed.
-    """
-
-    config: Config
-    settings: dict[str, Any]
-
-
-def _read_request(name: str, assignments: list[str]) -> _RunRequest:
-    """Separate the settings of a run from the parameters of its experiment.
+def _read_request(name: str, assignments: list[str]) -> tuple[Config, dict[str, Any]]:
+    """The configuration of a run, and the settings that do not change what it computes.
 
     `device=` is written to the environment, so that it also holds for processes started from here.
     """
@@ -512,57 +493,52 @@ def _read_request(name: str, assignments: list[str]) -> _RunRequest:
         for key, least in SMALLEST_SETTINGS.items()
         if key in parameters
     }
-    return _RunRequest(experiment(name).configure(scale, parameters), settings)
+    return experiment(name).configure(scale, parameters), settings
 
 
-def _announce_request(arguments: argparse.Namespace) -> _RunRequest | None:
-    """Print the header of the run and return its request; None if only a list was asked for."""
+def _announce(arguments: argparse.Namespace) -> tuple[Config, dict[str, Any]] | None:
+    """As `_read_request`, the header of the run printed; None if only a list was asked for."""
     from lab.runs.experiments import experiment, experiments
 
     if arguments.name is None:
         for name in experiments():
             print(f"{name:10} {experiment(name).title}")
         return None
-    request = _read_request(arguments.name, arguments.values)
+    config, settings = _read_request(arguments.name, arguments.values)
     chosen = experiment(arguments.name)
     if arguments.show:
         print(f"{chosen.name}: {chosen.title}")
-        print(f"scales: {', '.join(chosen.scales)}; here {request.config.scale}\n")
-        for key, value in request.config.settings().items():
+        print(f"scales: {', '.join(chosen.scales)}; here {config.scale}\n")
+        for key, value in config.settings().items():
             print(f"  {key + ' = ' + repr(value):28} {chosen.rules[key].help}")
         return None
-    print(chosen.header(request.config), flush=True)
-    return request
+    print(chosen.header(config), flush=True)
+    return config, settings
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    request = _announce_request(arguments)
-    if request is None:
-        return
-    from lab.runs.notebooks import run_notebook
-    from lab.runs.run_folder import Run
+    if request := _announce(arguments):
+        from lab.runs.notebooks import run_notebook
+        from lab.runs.run_folder import Run
 
-    before = Run.of(request.config).finished
-    run = run_notebook(request.config, **request.settings)
-    _print_outcome(run, before)
-    _name_reports(arguments, run.path, [run])
+        config, settings = request
+        before = Run.of(config).finished
+        _print_outcome(arguments, run_notebook(config, **settings), before)
 
 
 def _train(arguments: argparse.Namespace) -> None:
-    request = _announce_request(arguments)
-    if request is None:
-        return
-    from lab.runs.run_folder import Run
-    from lab.runs.training import leads, train
+    if request := _announce(arguments):
+        from lab.runs.run_folder import Run
+        from lab.runs.training import leads, train
 
-    before = Run.of(request.config).finished
-    run = train(request.config, view=arguments.view, **request.settings)
-    if leads():
-        _print_outcome(run, before)
-        _name_reports(arguments, run.path, [run])
+        config, settings = request
+        before = Run.of(config).finished
+        run = train(config, view=arguments.view, **settings)
+        if leads():
+            _print_outcome(arguments, run, before)
 
 
-def _print_outcome(run: Run, before: bool) -> None:
+def _print_outcome(arguments: argparse.Namespace, run: Run, before: bool) -> None:
     """Print the last record; `before`: the run had finished before this command."""
     from lab.runs.remarks import learned_nothing
 
@@ -573,45 +549,28 @@ def _print_outcome(run: Run, before: bool) -> None:
     print(f"finished in {run.done['seconds']} s: {run.path}")
     if warning := learned_nothing(run.records()):
         print(f"lab: {warning}", file=sys.stderr)
+    _name_reports(arguments, run.path, [run])
 
 
 def _name_reports(arguments: argparse.Namespace, source: Path, runs: list[Run]) -> None:
     """Say how to write the report on `source`, one for each experiment that trained, and where.
 
-    `source` is a sweep file or the folder of the only run. On a desktop, offer to do it now.
+    `source` is a sweep file or the folder of the only run.
     """
     from lab.runs.experiments import experiment
     from lab.runs.report_page import can_report, natural_metric, page_of
 
-    if not can_report():
-        return
-    trained = {run.params["experiment"]: run for run in runs}
+    trained = {run.params["experiment"]: run for run in runs} if can_report() else {}
     trained = {name: run for name, run in trained.items() if experiment(name).trainer}
-    options = [
-        {"experiment": name if len(trained) > 1 else "", "metric": natural_metric(run)}
-        for name, run in trained.items()
-    ]
     before = ["--runs", str(arguments.runs)] if arguments.runs else []
     before += [word for plugin in arguments.plugin for word in ("--plugin", plugin)]
-    for given in options:
+    for name, run in trained.items():
+        metric = natural_metric(run)
+        given = {"experiment": name if len(trained) > 1 else "", "metric": metric}
         words = ["lab", *before, "report", _from_here(source)]
-        words += ["--experiment", given["experiment"]] if given["experiment"] else []
-        words += ["--metric", given["metric"]] if given["metric"] != "pass@1" else []
+        words += ["--experiment", name] if len(trained) > 1 else []
+        words += ["--metric", metric] if metric != "pass@1" else []
         print(f"report: {shlex.join(words)}\n  writes {_from_here(page_of([source], given))}")
-    if options and _at_a_desktop() and _agreed(f"write and open {_number(len(options))} now?"):
-        import webbrowser
-
-        from lab.show.report import report
-
-        for given in options:
-            address = report([source], None, **given).resolve().as_uri()
-            print(address)
-            if not webbrowser.open(address):
-                print("found no browser: open this address in one")
-
-
-def _number(reports: int) -> str:
-    return "it" if reports == 1 else f"these {reports}"
 
 
 def _from_here(path: Path) -> str:
@@ -620,33 +579,12 @@ def _from_here(path: Path) -> str:
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
-def _at_a_desktop() -> bool:
-    """Whether somebody is at a terminal who has a display, too, on this machine."""
-    from lab.runs.progress import on_terminal
-
-    if os.environ.keys() & {"SSH_CONNECTION", "SSH_TTY"}:
-        return False
-    display = sys.platform in ("darwin", "win32") or any(
-        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
-    )
-    return display and sys.stdin.isatty() and on_terminal()
-
-
-def _agreed(question: str) -> bool:
-    """Ask; anything but yes, an end of the input and Ctrl-C are a no."""
-    try:
-        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
-    except (EOFError, KeyboardInterrupt):
-        print()
-        return False
-
-
 def _preflight(arguments: argparse.Namespace) -> int:
     from lab.runs.experiments import experiment
     from lab.runs.readiness import readiness
 
-    request = _read_request(arguments.name, arguments.values)
-    ready = readiness(experiment(arguments.name), request.config, **request.settings)
+    config, settings = _read_request(arguments.name, arguments.values)
+    ready = readiness(experiment(arguments.name), config, **settings)
     for finding in ready.findings:
         status = "FAULT" if finding.fault else "ok   "
         print(f"{status} {finding.subject}: {finding.fault or finding.remark}")
@@ -743,22 +681,17 @@ def _cluster(arguments: argparse.Namespace) -> None:
 
 
 def _record(arguments: argparse.Namespace) -> int:
-    if arguments.check:
-        return _check_recorded(arguments.file)
-    from lab.runs.sweep_results import record
+    if not arguments.check:
+        from lab.runs.sweep_results import record
 
-    for path in record(arguments.file):
-        print(path)
-    return 0
-
-
-def _check_recorded(sweep: Path) -> int:
+        print(*record(arguments.file), sep="\n")
+        return 0
     from lab.runs.reproduction import repetitions
 
-    found = repetitions(sweep)
-    for repetition in found:
+    repeated = repetitions(arguments.file)
+    for repetition in repeated:
         print(*repetition.lines(), sep="\n")
-    if all(repetition.agrees for repetition in found):
+    if all(repetition.agrees for repetition in repeated):
         print("the runs agree with the recorded ones")
         return 0
     print("the runs do not agree with the recorded ones", file=sys.stderr)
@@ -850,32 +783,22 @@ def _eval(arguments: argparse.Namespace) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> None:
+    from lab.runs.experiments import experiment
     from lab.runs.run_folder import Run
     from lab.runs.training import state_of
     from lab.show.model_card import write_card
 
     run = Run(arguments.run)
-    values = run.params["parameters"]
-    if {"width", "layers", "positions"} <= values.keys():
-        from lab.toy.maze_checkpoint import write_checkpoint
-        from lab.toy.maze_policy import load_model, transformer_config
-
-        if arguments.merge:
-            raise LabError("a maze policy has no adapter: leave --merge out")
-        shape = transformer_config(values["width"], values["layers"], values["positions"])
-        write_checkpoint(load_model(state_of(run), shape), arguments.folder)
-        write_card(run, arguments.folder)
-        print(f"{arguments.folder}: the maze policy after the training in {run.path}")
-        return
-    if "model" not in values:
+    chosen = experiment(run.params["experiment"])
+    write = getattr(chosen.module, "export", None)
+    if write is None:
         raise LabError(
-            f"{run.path} trained no language model: give a run of gsm8k, qwen3, pacs or maze"
+            f"{run.path}: {chosen.name} has no model to write: give a run of gsm8k, qwen3, pacs or"
+            " maze"
         )
-    from lab.llm.train.trainer import export
-
-    export(values["model"], state_of(run), arguments.folder, arguments.merge)
+    write(run.params["parameters"], state_of(run), arguments.folder, arguments.merge)
     write_card(run, arguments.folder)
-    print(f"{arguments.folder}: {values['model']} after the training in {run.path}")
+    print(f"{arguments.folder}: the model after the training in {run.path}")
 
 
 def _compare(arguments: argparse.Namespace) -> None:

@@ -39,6 +39,7 @@ NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 SCALES = ("smoke", "laptop", "gpu24", "h100", "h200", "paper")
 # Refused without a GPU, unless device=cpu is given.
 GPU_SCALES = ("gpu24", "h100", "h200", "paper")
+START = "_start"  # how the name of the training ends that an experiment starts from
 RULES = ("value", "help", "least", "most", "content")  # of an entry of [settings]
 
 
@@ -134,7 +135,7 @@ class Experiment:
         }
         return replace(
             self,
-            name=f"{self.name}_start",
+            name=self.name + START,
             title=f"{self.title} The start.",
             configuration=configuration,
             trainer=self.start["trainer"],
@@ -232,11 +233,15 @@ def experiments() -> list[str]:
 
 
 def experiment(name: str) -> Experiment:
-    """The experiment called `name`, its preset file read and checked."""
+    """The experiment called `name`, its preset read and checked; of X_start what X starts from."""
     files = _preset_files()
-    if name not in files:
+    if name in files:
+        return read_preset(files[name])
+    later = name.removesuffix(START)
+    before = experiment(later).before if later != name and later in files else None
+    if before is None:
         raise unknown("experiment", name, files)
-    return read_preset(files[name])
+    return before
 
 
 def _preset_files() -> dict[str, Path]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lab.configurations import Config
 from lab.errors import LabError, unknown
 from lab.runs.experiments import Experiment, experiment
-from lab.runs.progress import Board, Watch, lines_of
+from lab.runs.progress import Progress, Watch
 from lab.runs.readiness import LONGEST_HOURS, require_ready
 from lab.runs.run_folder import Run
 from lab.runs.training import MINUTES
@@ -87,11 +87,9 @@ def _execute(chosen: Experiment, run: Run, config: Config) -> None:
     def tell(cell: Any, cell_index: int) -> None:
         watch.cell = (cell_index + 1, len(notebook.cells))
 
-    def lines(now: float, width: int) -> list[str]:
-        watch.look(now)
-        return lines_of([watch.row(now)], width)
-
-    with on_sigterm(stop.request), Board(lines):
+    progress = Progress("")
+    progress.begin(run, watch)
+    with on_sigterm(stop.request), progress:
         try:
             executed = papermill.execute_notebook(
                 notebook,

@@ -17,8 +17,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+from lab.runs.experiments import experiment
 from lab.runs.processes import run_logged, terminate_all
-from lab.runs.progress import Board, SweepWatch
+from lab.runs.progress import Progress, Watch
 from lab.runs.run_folder import Run, runs_root, writing
 from lab.runs.sweep_file import Item, read_sweep
 from lab.training.termination import Terminated, on_sigterm
@@ -79,7 +80,7 @@ def sweep(
     failed: list[tuple[Run, str]] = []
     start_no_more = threading.Event()
     terminated = threading.Event()  # by SIGTERM, which ends running processes too
-    watch = SweepWatch(path.stem, items)
+    progress = Progress(f"{path.stem}: ", len(items), len(before))
     free_gpus: SimpleQueue[str] = SimpleQueue()
     for _, gpu in zip(range(jobs), itertools.cycle(gpus), strict=False):
         free_gpus.put(gpu)
@@ -90,7 +91,8 @@ def sweep(
             return None
         with writing(item.run.path):
             item.run.path.mkdir(parents=True, exist_ok=True)
-        watch.begin(item)
+        config = experiment(item.experiment).configure(item.scale, item.given)
+        progress.begin(item.run, Watch(config))
         log = str(item.run.path / "log.txt")
         if executor:
             reason = executor.run(_command(item, verb), log)
@@ -115,20 +117,20 @@ def sweep(
             executor.cancel()
 
     with on_sigterm(stop_all):
-        with ThreadPoolExecutor(jobs) as pool, Board(watch.lines) as board:
+        with ThreadPoolExecutor(jobs) as pool, progress:
             futures = {pool.submit(run_item, item): item for item in waiting}
             try:
                 for future in as_completed(futures):
                     item = futures[future]
                     reason = future.result()
-                    watch.end(item)
+                    progress.end(item.run)
                     if item.run.finished:
                         now.append(item.run)
                         finished = len(before) + len(now)
-                        board.say(f"{finished} of {len(items)}: {item.run.id}")
+                        progress.say(f"{finished} of {len(items)}: {item.run.id}")
                     elif reason is not None and not terminated.is_set():
                         failed.append((item.run, reason))
-                        board.say(f"failed: {item.run.id}: {reason}")
+                        progress.say(f"failed: {item.run.id}: {reason}")
             finally:
                 # Ctrl-C reaches the processes of this machine by itself; start nothing more.
                 start_no_more.set()

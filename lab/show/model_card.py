@@ -18,12 +18,11 @@ from lab.llm.data.datasets import DATASETS
 from lab.mathematics.estimators import estimator
 from lab.mathematics.metrics import exact_pass_at_k, pass_at_k
 from lab.mathematics.stats import Interval, mean_interval
-from lab.runs.experiments import Experiment, experiment, experiments, read_assignments
+from lab.runs.experiments import START, Experiment, experiment, read_assignments
 from lab.runs.former_names import in_present_names
 from lab.runs.run_folder import Run, write_atomically
 
 SHOWN_K = (1, 8, 128, 1024)  # of pass@k, as far as there are so many samples
-START = "_start"  # how the name of the training ends that an experiment starts from
 LICENCE = "apache-2.0"  # of the lab, its models and its worlds
 
 
@@ -36,23 +35,13 @@ def write_card(run: Run, folder: Path) -> Path:
 
 def card(run: Run) -> str:
     """The model card of a run, as text. LabError: no experiment of its name is here."""
-    chosen = _experiment_of(run)
+    chosen = experiment(run.params["experiment"])
     values = in_present_names(run.params["parameters"], chosen.rules)
     config = chosen.configuration(name=chosen.name, scale=run.params["scale"], **values)
     results = list(final_results(run))
     header = _header(config, results)
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in header.items()]
     return "\n".join(["---", *lines, "---", "", *_body(run, chosen, config, results)]) + "\n"
-
-
-def _experiment_of(run: Run) -> Experiment:
-    """The experiment of a run, or the training that an experiment starts from."""
-    name = run.params["experiment"]
-    if name not in experiments() and name.endswith(START):
-        before = experiment(name.removesuffix(START)).before
-        if before is not None:
-            return before
-    return experiment(name)
 
 
 def final_results(run: Run) -> Iterator[tuple[str, str, int | None, Interval]]:

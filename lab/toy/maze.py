@@ -16,7 +16,7 @@ generation_config.json names both. Departures:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from lab.mathematics.stopping import StoppingRule, rule_of_training
 from lab.shapes import Bool, Float, Int, Shaped
 from lab.toy import maze_env
 from lab.toy.gradient_source import GradientSource
-from lab.toy.maze_checkpoint import read_checkpoint
+from lab.toy.maze_checkpoint import read_checkpoint, write_checkpoint
 from lab.toy.maze_costs import costs as costs  # for `lab preflight`, which looks beside `train`
 from lab.toy.maze_env import MazeStream, progress, walk
 from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
@@ -41,6 +41,7 @@ from lab.toy.maze_parts import Scores, StepPrompts, micro_batches
 from lab.toy.maze_policy import (
     MazePolicy,
     evaluation_set,
+    load_model,
     load_policy,
     make_policy,
     maze_stream,
@@ -475,3 +476,16 @@ def train(
     yield from learn(
         world, optimizer, lambda step: rate, config.steps, config.log_every, state, clip=1.0
     )
+
+
+def export(
+    settings: Mapping[str, Any], state: dict[str, torch.Tensor], folder: Path, merge: bool = False
+) -> None:
+    """Write the policy of a run with these settings, see `lab.toy.maze_checkpoint`.
+
+    LabError: `merge`, which is for language models.
+    """
+    if merge:
+        raise LabError("a maze policy has no adapter: leave --merge out")
+    shape = transformer_config(settings["width"], settings["layers"], settings["positions"])
+    write_checkpoint(load_model(state, shape), folder)

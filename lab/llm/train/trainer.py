@@ -6,9 +6,9 @@ A preset names this module: what a run calls before, during and after a training
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -73,8 +73,10 @@ def load_policy(model: str, state: dict[str, torch.Tensor] | None = None) -> Tra
     return engine
 
 
-def export(model: str, state: dict[str, torch.Tensor], folder: Path, merge: bool = False) -> None:
-    """Save a trained model and its tokenizer for `from_pretrained`, vLLM and `lab eval`.
+def export(
+    settings: Mapping[str, Any], state: dict[str, torch.Tensor], folder: Path, merge: bool = False
+) -> None:
+    """Save the model of a run with these settings for `from_pretrained`, vLLM and `lab eval`.
 
     Of a training with an adapter the adapter alone is saved, as peft reads it; with `merge` the
     whole model. LabError: the folder holds a model, or there is no adapter to merge.
@@ -82,7 +84,7 @@ def export(model: str, state: dict[str, torch.Tensor], folder: Path, merge: bool
     for name in ("config.json", "adapter_config.json"):
         if (folder / name).exists():
             raise LabError(f"{folder} already holds a model: name another folder, or remove it")
-    weights = with_prefix("model/", state)
+    model, weights = settings["model"], with_prefix("model/", state)
     if merge and not adapter_rank(weights):
         raise LabError("the run trained all weights and has no adapter: leave --merge out")
     if adapter_rank(weights) and not merge:
