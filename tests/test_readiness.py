@@ -188,7 +188,8 @@ def test_a_run_of_weeks_is_refused_unless_max_hours_allows_it(h200):
 def test_too_little_host_memory_and_disk_are_refused_together(h200, monkeypatch):
     h200.trainer.asks = replace(SMALL, checkpoint=1e7, host_memory=1e7)
     with pytest.raises(
-        LabError, match="GiB of host memory and .* are available.*; the run needs .* are free"
+        LabError,
+        match="needs 10000000.0 of .* GiB .* of host memory: .*; the run needs .* of disk: free",
     ):
         require_ready(h200.chosen, AT_H200)
 

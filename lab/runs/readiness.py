@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lab.configurations import Config
 from lab.errors import LabError
@@ -31,26 +30,12 @@ MIN_CHECKPOINT_SECONDS = 20.0
 WRITE_TIME_FACTOR = 20.0
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """The result of one check: its subject, and what is wrong with it (empty if nothing is)."""
 
     subject: str
     fault: str = ""
     remark: str = ""
-
-
-@dataclass(frozen=True)
-class Readiness:
-    """What `lab preflight` found, and the estimate in words; "" where nothing was counted."""
-
-    findings: list[Finding]
-    paragraph: str = ""
-
-    @property
-    def faults(self) -> list[str]:
-        """All faults that were found; with any, the run is refused."""
-        return [finding.fault for finding in self.findings if finding.fault]
 
 
 def require_ready(chosen: Experiment, config: Config, **settings: Any) -> str:
@@ -62,11 +47,12 @@ def require_ready(chosen: Experiment, config: Config, **settings: Any) -> str:
         return ""
     device = _device(config)[1]
     # Without a GPU no other check matters.
-    ready = Readiness([device]) if device.fault else readiness(chosen, config, **settings)
-    if ready.faults:
-        faults = "; ".join(ready.faults)
-        raise LabError(f"{config.name} at scale {config.scale} cannot run here: {faults}")
-    return ready.paragraph
+    findings, paragraph = ([device], "") if device.fault else readiness(chosen, config, **settings)
+    if faults := [finding.fault for finding in findings if finding.fault]:
+        raise LabError(
+            f"{config.name} at scale {config.scale} cannot run here: {'; '.join(faults)}"
+        )
+    return paragraph
 
 
 def readiness(
@@ -76,8 +62,8 @@ def readiness(
     price: float = 0.0,
     max_hours: float = LONGEST_HOURS,
     checkpoint_minutes: float | None = None,
-) -> Readiness:
-    """Check the machine and estimate the run's memory, time and cost.
+) -> tuple[list[Finding], str]:
+    """Check the machine; the estimate of memory, time and cost in words, "" if nothing is counted.
 
     | setting | unit | meaning |
     |---|---|---|
@@ -89,23 +75,32 @@ def readiness(
     findings = [device]
     module: Any = chosen.module if chosen.trainer else None
     if hasattr(module, "requirements"):
-        findings += [Finding(*found) for found in module.requirements(config)]
+        findings += [Finding(*requirement) for requirement in module.requirements(config)]
     if config.scale not in GPU_SCALES or not hasattr(module, "costs"):
-        return Readiness(findings)
+        return findings, ""
     costs = module.costs(config)
     if costs is None:
         remark = "not counted for these settings; the first steps will say how long it takes"
-        return Readiness([*findings, Finding("memory and hours", remark=remark)])
+        return [*findings, Finding("memory and hours", remark=remark)], ""
     if card:
-        findings.append(_memory(costs, card))
-    findings += [_host(costs), _disk(costs)]
+        fitting = [scale for scale, known in CARDS.items() if known.memory <= card.memory]
+        advice = f"take scale={fitting[-1]}" if fitting else "take a larger card"
+        advice += ", or a smaller micro-batch"
+        findings.append(_room("GPU memory", costs.memory, card.memory, advice))
+    host = {"beside Python and torch": costs.host_memory}
+    findings.append(_room("host memory", host, available_memory(), "take a machine with more"))
+    parts = {f"{KEPT_CHECKPOINTS} checkpoints": KEPT_CHECKPOINTS * costs.checkpoint} | costs.disk
+    # The folder of the runs may not exist yet: ask its nearest parent.
+    folder = next(path for path in (runs_root(), *runs_root().parents) if path.exists())
+    advice = "free some where runs are kept, or name another folder with --runs"
+    findings.append(_room("disk", parts, shutil.disk_usage(folder).free / GIB, advice))
     if _on_cpu():
-        return Readiness(findings)
+        return findings, ""
     # Without a GPU the run is estimated for the card that its scale is meant for.
     planned = card or CARDS.get(config.scale, CARDS["h200"])
     findings.append(_hours(costs, planned, max_hours))
-    sentences = _sentences(config, costs, planned, card is None, price, checkpoint_minutes)
-    return Readiness(findings, " ".join(sentences))
+    where = f"{_cards(planned)}{'' if card else ' (no GPU is here: planned)'}"
+    return findings, _paragraph(config, costs, planned, where, price, checkpoint_minutes)
 
 
 def _on_cpu() -> bool:
@@ -136,41 +131,15 @@ def _device(config: Config) -> tuple[GPU | None, Finding]:
     return card, Finding("device", busy if used > 2 else "", describe_device())
 
 
-def _memory(costs: Costs, card: GPU) -> Finding:
-    """Finding on the GPU's memory."""
-    remark = f"{costs.peak_memory:.1f} of {card.memory:.1f} GiB ({_parts(costs.memory)})"
-    if costs.peak_memory <= card.memory:
-        return Finding("GPU memory", remark=remark)
-    fitting = [scale for scale, known in CARDS.items() if known.memory <= card.memory]
-    advice = f"take scale={fitting[-1]}" if fitting else "take a larger card"
-    fault = f"the run needs {remark} of {card.name}: {advice}, or a smaller micro-batch"
-    return Finding("GPU memory", fault)
-
-
-def _host(costs: Costs) -> Finding:
-    """Finding on the host's memory."""
-    needed, available = costs.host_memory, available_memory()
-    fault = ""
-    if available is not None and needed > available:
-        fault = (
-            f"the run needs {needed:.1f} GiB of host memory and {available:.1f} GiB are available:"
-            " take a machine with more"
-        )
-    return Finding("host memory", fault, f"{needed:.1f} GiB")
-
-
-def _disk(costs: Costs) -> Finding:
-    """Finding on the disk that holds the runs."""
-    parts = {f"{KEPT_CHECKPOINTS} checkpoints": KEPT_CHECKPOINTS * costs.checkpoint} | costs.disk
-    # The folder of the runs may not exist yet: ask its nearest parent.
-    folder = next(path for path in (runs_root(), *runs_root().parents) if path.exists())
-    needed, free = sum(parts.values()), shutil.disk_usage(folder).free / GIB
-    remark = f"{needed:.1f} GiB ({_parts(parts)})"
-    fault = (
-        f"the run needs {remark} and {free:.1f} GiB are free where runs are kept: free some, or"
-        " name another folder with --runs"
-    )
-    return Finding("disk", fault if needed > free else "", remark)
+def _room(subject: str, parts: Mapping[str, float], free: float | None, advice: str) -> Finding:
+    """Whether what a run needs, by part in GiB, is there; None: the system does not tell."""
+    needed = sum(parts.values())
+    sizes = ", ".join(f"{name} {size:.1f}" for name, size in parts.items() if size)
+    remark = f"{needed:.1f}{'' if free is None else f' of {free:.1f}'} GiB"
+    remark += f" ({sizes})" if sizes else ""
+    enough = free is None or needed <= free
+    fault = "" if enough else f"the run needs {remark} of {subject}: {advice}"
+    return Finding(subject, fault, remark)
 
 
 def available_memory() -> float | None:
@@ -194,40 +163,32 @@ def _hours(costs: Costs, card: GPU, max_hours: float) -> Finding:
     return Finding("time", fault if seconds > 3600 * max_hours else "", duration(seconds))
 
 
-def _sentences(
+def _paragraph(
     config: Config,
     costs: Costs,
     card: GPU,
-    planned: bool,
+    where: str,
     price: float,
     checkpoint_minutes: float | None,
-) -> Iterator[str]:
+) -> str:
     """The estimate in words, with its assumption."""
     step, total = costs.step_seconds(card), costs.seconds(card)
-    where = f"{_cards(card)}{' (no GPU is here: planned)' if planned else ''}"
     money = f", about {total / 3600 * price:.0f} at {price:.2f} an hour" if price else ""
     parts = ", ".join(f"{name} {duration(part.seconds(card))}" for name, part in costs.step.items())
-    beside = duration(costs.beside.seconds(card))
-    lost = duration(_pause(costs, checkpoint_minutes) + step)
-    yield f"{config.name} at scale {config.scale} on {where}: about {duration(total)}{money}."
-    yield f"{costs.steps:,} steps of {duration(step)} ({parts}), and {beside} for all evaluations"
-    yield f"and a start. Memory {costs.peak_memory:.0f} of {card.memory:.0f} GiB."
-    yield f"Loses at most {lost} when it is killed. Estimated, not measured: counted work at"
-    yield f"{EFFICIENCY:.0%} of the card's peak; the first steps will say more."
+    pause = max(MIN_CHECKPOINT_SECONDS, WRITE_TIME_FACTOR * costs.checkpoint / DISK_SPEED)
+    if checkpoint_minutes is not None:
+        pause = 60 * checkpoint_minutes
+    return (
+        f"{config.name} at scale {config.scale} on {where}: about {duration(total)}{money}."
+        f" {costs.steps:,} steps of {duration(step)} ({parts}), and"
+        f" {duration(costs.beside.seconds(card))} for all evaluations and a start. Memory"
+        f" {costs.peak_memory:.0f} of {card.memory:.0f} GiB. Loses at most"
+        f" {duration(pause + step)} when it is killed. Estimated, not measured: counted work at"
+        f" {EFFICIENCY:.0%} of the card's peak; the first steps will say more."
+    )
 
 
 def _cards(card: GPU) -> str:
     """The card, and how many of them a launcher such as torchrun uses for this run."""
     processes = int(os.environ.get("WORLD_SIZE", 1))
     return f"one {card.name}" if processes == 1 else f"{processes} x {card.name}"
-
-
-def _pause(costs: Costs, checkpoint_minutes: float | None) -> float:
-    """Seconds between checkpoints: as given, or so that writing takes about 5% of the time."""
-    if checkpoint_minutes is not None:
-        return 60 * checkpoint_minutes
-    return max(MIN_CHECKPOINT_SECONDS, WRITE_TIME_FACTOR * costs.checkpoint / DISK_SPEED)
-
-
-def _parts(sizes: dict[str, float]) -> str:
-    return ", ".join(f"{name} {size:.1f}" for name, size in sizes.items() if size)
