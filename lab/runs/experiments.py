@@ -40,7 +40,7 @@ SCALES = ("smoke", "laptop", "gpu24", "h100", "h200", "paper")
 # Refused without a GPU, unless device=cpu is given.
 GPU_SCALES = ("gpu24", "h100", "h200", "paper")
 START = "_start"  # how the name of the training ends that an experiment starts from
-RULES = ("value", "help", "least", "most", "content")  # of an entry of [settings]
+RULES = ("value", "help", "least", "most", "choices", "content")  # of an entry of [settings]
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ def configure(
 
     LabError: a value that cannot be, or a variable with a plain value that is no parameter, such as
     a misspelt one. Once the notebook has a configuration, its cells have run, and their own
-    variables are let alone.
+    variables are not looked at.
     """
     chosen = experiment(name)
     if notebook is None:
@@ -423,7 +423,8 @@ def _declared_class(file: str, declared: str) -> type[Config]:
             raise LabError(f"{where}: value = [] does not tell the type of its elements: give one")
         is_list = isinstance(value, list)
         kind = GenericAlias(list, type(value[0])) if is_list else type(value)
-        fields.append((key, kind, setting(**entry)))
+        choices = tuple(entry.pop("choices", ()))
+        fields.append((key, kind, setting(**entry, choices=choices)))
     return dataclasses.make_dataclass(
         "Settings",
         fields,

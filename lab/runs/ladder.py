@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.configurations import Config
 from lab.runs.experiments import NOTEBOOKS, experiment, experiments
 from lab.runs.lessons import COLOURS
 from lab.runs.run_folder import write_atomically
@@ -64,7 +65,7 @@ def ladder() -> list[Entry]:
     return [_entry(one.name, one.title, one.notebook, one.configuration) for one in ours]
 
 
-def _entry(name: str, title: str, path: Path, configuration: type) -> Entry:
+def _entry(name: str, title: str, path: Path, configuration: type[Config]) -> Entry:
     import nbformat
 
     notebook = nbformat.read(path, as_version=4)
@@ -79,7 +80,7 @@ def _entry(name: str, title: str, path: Path, configuration: type) -> Entry:
         title,
         _found(TIME, words),
         _found(BEFORE, words),
-        configuration.__module__ == "lab.configurations.language_models",
+        bool({"model", "models"} & configuration.rules().keys()),
         _small(base64.b64decode(drawn[0])) if drawn else None,
     )
 
