@@ -310,14 +310,14 @@ class Crash(BaseException):
 
 def stop_after(patch, step: int) -> None:
     """Crash as soon as the checkpoint of this step is written."""
-    real = training._Checkpoints.save
+    real = training._save_checkpoint
 
-    def save(self, told, *digests):
-        real(self, told, *digests)
-        if told.step == step:
+    def save(run, output, digests):
+        real(run, output, digests)
+        if output.step == step:
             raise Crash
 
-    patch.setattr(training._Checkpoints, "save", save)
+    patch.setattr(training, "_save_checkpoint", save)
 
 
 @pytest.mark.parametrize("step", range(7))
@@ -570,13 +570,13 @@ def test_of_several_processes_only_what_they_agreed_on_counts():
 
 
 def test_a_training_in_another_thread_leaves_signals_alone(monkeypatch):
-    handlers, real = [], training._Checkpoints.save
+    handlers, real = [], training._save_checkpoint
 
-    def save(self, *given):
+    def save(*given):
         handlers.append(signal.getsignal(signal.SIGTERM))
-        real(self, *given)
+        real(*given)
 
-    monkeypatch.setattr(training._Checkpoints, "save", save)
+    monkeypatch.setattr(training, "_save_checkpoint", save)
     config = configure("tabular", scale="smoke", steps=2)
     runs = []
     worker = threading.Thread(target=lambda: runs.append(train(config)))

@@ -326,7 +326,7 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
     assert "already holds a model" in capsys.readouterr().err
     toy = run_training(experiment("tabular").configure("smoke", {"steps": 2}))
     assert main(["export", str(toy.path), str(tmp_path / "toy")]) == 1
-    assert "trained no language model" in capsys.readouterr().err
+    assert "has no model to write" in capsys.readouterr().err
 
 
 # --- Refusals and the sizes of models -------------------------------------------------------------

@@ -125,7 +125,7 @@ def test_stopped_after_any_record_a_run_goes_on_to_the_same_result(
     "owner, method",
     [
         (training._Groups, "write"),
-        (training._Checkpoints, "save"),
+        (training, "_save_checkpoint"),
         (checkpoint, "save_tensors"),
         (checkpoint, "_pieces"),
         (training, "write_atomically"),

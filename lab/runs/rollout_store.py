@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.errors import LabError
-from lab.runs.run_folder import line_of, step_of, write_atomically, writing
+from lab.runs.run_folder import check_unchanged, line_of, step_of, write_atomically, writing
 
 FOLDER = "rollouts"
 TYPES = {
@@ -46,7 +45,7 @@ class RolloutStore:
         self.lines = hashlib.sha256()
         for path in rollout_files(run):
             self.lines.update(line_of(path).encode())
-        check_rollouts_of(run, step, stored, self.digest)
+        check_unchanged(self.folder, "files", step, stored, self.digest)
 
     @property
     def digest(self) -> str:
@@ -69,18 +68,6 @@ class RolloutStore:
         file = self.folder / f"step-{step:08d}.parquet"
         write_atomically(file, content.getvalue())
         self.lines.update(line_of(file).encode())
-
-
-def check_rollouts_of(run: Path, step: int, stored: str | None, found: str) -> None:
-    """LabError: a checkpoint's digest of the rollouts up to its step is not that of the files.
-
-    None: there is no checkpoint.
-    """
-    if stored not in (None, found):
-        raise LabError(
-            f"{run / FOLDER} was changed: its files up to step {step} are not those of the"
-            " checkpoint of that step: restore them, or remove the run folder and run it again"
-        )
 
 
 def rollout_files(run: Path) -> list[Path]:

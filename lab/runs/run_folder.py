@@ -413,6 +413,18 @@ class Run:
         return LabError(f"{path} cannot be read ({error}): remove the folder and run it again")
 
 
+def check_unchanged(path: Path, what: str, step: int, stored: str | None, digest: str) -> None:
+    """LabError: a checkpoint's digest of the part of `path` up to its step is another one.
+
+    `stored` is None where there is no checkpoint.
+    """
+    if stored not in (None, digest):
+        raise LabError(
+            f"{path} was changed: its {what} up to step {step} are not those of the checkpoint of"
+            " that step: restore it, or remove the run folder and run it again"
+        )
+
+
 def step_of(path: Path) -> int:
     """The step of a file step-NNNNNNNN.*: a checkpoint, or the rollouts of a step."""
     return int(path.stem.removeprefix("step-"))

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,8 @@ from lab.runs.readiness import (
     WRITE_TIME_FACTOR,
     require_ready,
 )
-from lab.runs.rollout_store import RolloutStore, check_rollouts_of
-from lab.runs.run_folder import Run, step_of, write_atomically, writing
+from lab.runs.rollout_store import FOLDER, RolloutStore
+from lab.runs.run_folder import Run, check_unchanged, step_of, write_atomically, writing
 from lab.training.records import Pause, Record
 from lab.training.termination import Request, Terminated, stopping_after_a_step
 
@@ -73,14 +74,8 @@ def train(
     chosen.preflight(config)
     run = Run(Path(folder)) if folder else Run.of(config)
     if not run.finished:
-        estimate = require_ready(
-            chosen,
-            config,
-            price=price,
-            max_hours=max_hours,
-            checkpoint_minutes=checkpoint_minutes,
-        )
-        if estimate and leads():
+        machine = {"price": price, "max_hours": max_hours, "checkpoint_minutes": checkpoint_minutes}
+        if (estimate := require_ready(chosen, config, **machine)) and leads():
             print(estimate, flush=True)
     run = run.open_for(config)
     if not leads():
@@ -191,13 +186,17 @@ def _continue(
 ) -> None:
     """Train from the newest checkpoint to the end, and write records, groups and checkpoints."""
     _drop_drafts(run)
-    checkpoints = _Checkpoints(run)
-    state, step = checkpoints.load()
-    checkpoints.drop_later_records()
+    state, step, metadata = _newest(run)
+    _drop_older_checkpoints(run)
+    lines = _earlier_records(run, step, metadata)
+    # Training will give the records after the checkpoint again.
+    write_atomically(run.path / "metrics.jsonl", lines)
+    digest_of_records = hashlib.sha256(lines.encode())
     run.begin_session(step)
-    groups = _Groups(run, step, checkpoints.metadata.get("groups_sha256"))
-    rollouts = RolloutStore(run.path, step, checkpoints.metadata.get("rollouts_sha256"))
+    groups = _Groups(run, step, metadata.get("groups_sha256"))
+    rollouts = RolloutStore(run.path, step, metadata.get("rollouts_sha256"))
     pace.begin()
+    saved = step
     last: Record | Pause | None = None
     with (
         open(run.path / "metrics.jsonl", "a") as metrics,
@@ -207,10 +206,17 @@ def _continue(
     ):
 
         def save(output: Record | Pause) -> None:
+            nonlocal saved
             began = time.monotonic()
             groups.write()
             os.fsync(metrics.fileno())  # a checkpoint is never ahead of the records
-            checkpoints.save(output, groups.digest, rollouts.digest)
+            digests = {
+                "records_sha256": digest_of_records.hexdigest(),
+                "groups_sha256": groups.digest,
+                "rollouts_sha256": rollouts.digest,
+            }
+            _save_checkpoint(run, output, digests)
+            saved = output.step
             pace.wrote(began)
 
         bar.update(max(step, 0))
@@ -225,7 +231,7 @@ def _continue(
                     with writing(run.path / "metrics.jsonl"):
                         metrics.write(line)
                         metrics.flush()
-                    checkpoints.count(output, line)
+                    digest_of_records.update(line.encode())
                     logger.add(output)
                     groups.add(output)
                     bar.set_postfix(
@@ -244,7 +250,7 @@ def _continue(
             raise LabError(
                 f"{chosen.name} gave no record: a trainer must yield at least its last step"
             )
-        if last is not None and last.step != checkpoints.step:
+        if last is not None and last.step != saved:
             save(last)
         groups.write()  # without those after the checkpoint, if training had nothing left to do
 
@@ -287,12 +293,7 @@ class _Groups:
         self.tables = [earlier] if len(earlier) else []
         self.changed = len(earlier) < len(stored)
         self.digest = _table_digest(earlier)
-        if digest not in (None, self.digest):  # None: there is no checkpoint
-            raise LabError(
-                f"{self.path} was changed: its {len(earlier)} groups up to step {step} are not"
-                " those of the checkpoint of that step: restore the file, or remove the run folder"
-                " and run it again"
-            )
+        check_unchanged(self.path, f"{len(earlier)} groups", step, digest, self.digest)
 
     def add(self, record: Record) -> None:
         """Add the groups of a record."""
@@ -334,89 +335,36 @@ def _table_digest(table: pd.DataFrame) -> str:
     return digest.hexdigest()
 
 
-class _Checkpoints:
-    """checkpoints/step-NNNNNNNN.safetensors: one file, and a second one only while it is written.
+def _earlier_records(run: Run, step: int, metadata: Mapping[str, str]) -> str:
+    """The lines of metrics.jsonl up to the checkpoint of `step`, which has this metadata.
 
-    Each checkpoint holds the number of records before it, the step of the last one, and the digests
-    of these records and of the groups, so that lost and changed ones are noticed.
+    LabError: some of them are missing, or were changed.
     """
+    earlier = [record for record in run.records() if record["step"] <= step]
+    lines = "".join(json.dumps(record) + "\n" for record in earlier)
+    digest = hashlib.sha256(lines.encode()).hexdigest()
+    what = f"{len(earlier)} records"
+    check_unchanged(run.path / "metrics.jsonl", what, step, metadata.get("records_sha256"), digest)
+    return lines
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.step = -1  # of the newest checkpoint; -1 if there is none
-        self.metadata: dict[str, str] = {}  # of the newest checkpoint
-        self.records = 0  # number of records in metrics.jsonl
-        self.last_record = -1  # step of the last one
-        self.digest = hashlib.sha256()  # of the lines of metrics.jsonl
 
-    def load(self) -> tuple[dict[str, Any] | None, int]:
-        """State and step of the newest checkpoint; deletes older ones, which a kill left."""
-        state, self.step, self.metadata = _newest(self.run)
-        self._drop_older()
-        return state, self.step
+def _save_checkpoint(run: Run, output: Record | Pause, digests: dict[str, str]) -> None:
+    """Write checkpoints/step-NNNNNNNN.safetensors, then delete the previous one.
 
-    def _drop_older(self) -> None:
-        for path in self.run.checkpoints[:-1]:
-            path.unlink()
+    It holds the `digests` of records, groups and rollouts, so that lost and changed ones are
+    noticed.
+    """
+    from lab.training.checkpoint import save_tensors
 
-    def drop_later_records(self) -> None:
-        """Drop the records after the newest checkpoint: training will give them again."""
-        write_atomically(self.run.path / "metrics.jsonl", self.earlier_records())
+    folder = run.path / "checkpoints"
+    folder.mkdir(exist_ok=True)
+    save_tensors(folder / f"step-{output.step:08d}.safetensors", output.state(), digests)
+    _drop_older_checkpoints(run)
 
-    def earlier_records(self) -> str:
-        """The lines of metrics.jsonl up to the newest checkpoint.
 
-        LabError: some of them are missing, or were changed.
-        """
-        path = self.run.path / "metrics.jsonl"
-        earlier = [record for record in self.run.records() if record["step"] <= self.step]
-        self.records = len(earlier)
-        self.last_record = earlier[-1]["step"] if earlier else -1
-        lines = "".join(json.dumps(record) + "\n" for record in earlier)
-        self.digest = hashlib.sha256(lines.encode())
-        if self.step < 0:
-            return lines
-        records, last = int(self.metadata["records"]), int(self.metadata["last_record"])
-        if (self.records, self.last_record) != (records, last):
-            raise LabError(
-                f"{path} holds {self.records} records up to step {self.step}, and the checkpoint "
-                f"of that step was written after {records}, the last of step {last}: restore "
-                "the file, or remove the run folder and run it again"
-            )
-        if self.metadata["records_sha256"] != self.digest.hexdigest():
-            raise LabError(
-                f"{path} was changed: its {records} records up to step {self.step} are not those of"
-                " the checkpoint of that step: restore the file, or remove the run folder and run"
-                " it again"
-            )
-        return lines
-
-    def count(self, record: Record, line: str) -> None:
-        """Count a record that was written to metrics.jsonl as `line`."""
-        self.records += 1
-        self.last_record = record.step
-        self.digest.update(line.encode())
-
-    def save(self, output: Record | Pause, groups_digest: str, rollouts_digest: str) -> None:
-        """Write the current state, then delete the previous checkpoint."""
-        from lab.training.checkpoint import save_tensors
-
-        folder = self.run.path / "checkpoints"
-        folder.mkdir(exist_ok=True)
-        newest = folder / f"step-{output.step:08d}.safetensors"
-        save_tensors(
-            newest,
-            output.state(),
-            {
-                "records": str(self.records),
-                "last_record": str(self.last_record),
-                "records_sha256": self.digest.hexdigest(),
-                "groups_sha256": groups_digest,
-                "rollouts_sha256": rollouts_digest,
-            },
-        )
-        self.step = output.step
-        self._drop_older()
+def _drop_older_checkpoints(run: Run) -> None:
+    for path in run.checkpoints[:-1]:
+        path.unlink()
 
 
 def check_stored(run: Run) -> None:
@@ -424,16 +372,15 @@ def check_stored(run: Run) -> None:
 
     A finished run holds its files' digests in done.json, one that goes on in its checkpoint.
     """
-    checkpoints = _Checkpoints(run)
-    _, checkpoints.step, checkpoints.metadata = _newest(run)
+    _, step, metadata = _newest(run)
     run.check()
     if not run.finished:
         _ = run.params, run.provenance  # both can be read
-        step, metadata = checkpoints.step, checkpoints.metadata
-        checkpoints.earlier_records()
+        _earlier_records(run, step, metadata)
         _Groups(run, step, metadata.get("groups_sha256"))
-        digest = run.rollouts_sha256(step)
-        check_rollouts_of(run.path, step, metadata.get("rollouts_sha256"), digest)
+        rollouts = run.rollouts_sha256(step)
+        stored = metadata.get("rollouts_sha256")
+        check_unchanged(run.path / FOLDER, "files", step, stored, rollouts)
 
 
 def start_of(config: Config) -> Run:
