@@ -584,13 +584,12 @@ def _preflight(arguments: argparse.Namespace) -> int:
     from lab.runs.readiness import readiness
 
     config, settings = _read_request(arguments.name, arguments.values)
-    ready = readiness(experiment(arguments.name), config, **settings)
-    for finding in ready.findings:
-        status = "FAULT" if finding.fault else "ok   "
-        print(f"{status} {finding.subject}: {finding.fault or finding.remark}")
-    if ready.paragraph:
-        print(ready.paragraph)
-    return 1 if ready.faults else 0
+    findings, paragraph = readiness(experiment(arguments.name), config, **settings)
+    for subject, fault, remark in findings:
+        print(f"{'FAULT' if fault else 'ok   '} {subject}: {fault or remark}")
+    if paragraph:
+        print(paragraph)
+    return 1 if any(finding.fault for finding in findings) else 0
 
 
 def _rehearse(arguments: argparse.Namespace) -> int:

@@ -119,7 +119,7 @@ def pin_lines(pins: dict[str, str]) -> str:
     """One name==version a line, by name. Errors: ValueError for a build that some machine made."""
     local = [f"{name}=={version}" for name, version in pins.items() if "+" in version]
     if local:
-        raise ValueError(f"{', '.join(local)}: a local build does not belong into constraints")
+        raise ValueError(f"{', '.join(local)}: constraints hold no local build")
     return "".join(f"{name}=={version}\n" for name, version in sorted(pins.items()))
 
 

@@ -6,6 +6,7 @@
 | long lines | lines of more than 100 columns |
 | comments | lines with a comment, per 100 lines of code; docstrings do not count |
 | generic names | assigned names that say nothing of what they hold, of all assigned names |
+| lines | all lines of Python, by room of lab (its own files are the room ".") and of tests |
 """
 
 import ast
@@ -60,6 +61,13 @@ def main(folders: list[str]) -> None:
     print(f"comments {100 * comments / lines:.1f} per 100 lines", end="; ")
     print(f"generic names {sum(generic.values()) / names.total():.1%} of {names.total()}")
     print(", ".join(f"{name} {count}" for name, count in generic.items()))
+    for top in ("lab", "tests"):
+        rooms: Counter[str] = Counter()
+        for path in Path(top).rglob("*.py"):
+            room = path.relative_to(top).parts[0] if len(path.relative_to(top).parts) > 1 else "."
+            rooms[room] += len(path.read_text(encoding="utf-8").splitlines())
+        counts = ", ".join(f"{room} {count:,}" for room, count in sorted(rooms.items()))
+        print(f"lines of {top} {rooms.total():,}: {counts}")
 
 
 if __name__ == "__main__":

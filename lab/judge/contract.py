@@ -1,4 +1,4 @@
-r"""What the judge owes a gold: ten spellings that it calls right, ten near misses it calls wrong.
+r"""What must hold for every gold answer: ten spellings are right, ten near misses are wrong.
 
 Both are made by rule from the text of the gold and its kind (`lab.judge.meaning`). A spelling
 changes how the gold is written and never what it means; a near miss changes what it means.

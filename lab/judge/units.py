@@ -205,6 +205,6 @@ def read_unit(text: str) -> Unit | None:
         for base, of_base in unit.dimension:
             powers[base] = powers.get(base, 0) + power * of_base
     dimension = tuple(sorted((base, power) for base, power in powers.items() if power))
-    if squared > 1 and not seen:  # "5 square units" has its noun, "5 square" has not
+    if squared > 1 and not seen:  # "5 square units" has a noun, "5 square" has none
         return None
     return Unit(factor, dimension) if seen and powers else None

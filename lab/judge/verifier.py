@@ -9,9 +9,10 @@ r"""Right, wrong, or error: does a response give the gold answer?
 | wrong | unreadable | not mathematics that is known, too deep, or too large to compute |
 | error | unreadable gold | a fault of the data; `Verifier.unparsable` finds it beforehand |
 
-Whatever an answer does to a gold that can be read is wrong, so that baffling the judge gains
-nothing and ends no run. An error is a fault of the gold alone. It says nothing about the answer:
-the rollout is lost (`Verdict.reward` is None). Nothing that breaks can become right.
+An answer that cannot be compared with a readable gold is wrong, so that nothing is gained by one
+that the judge cannot read, and no run ends. An error is a fault of the gold alone. It says nothing
+about the answer: the rollout is lost (`Verdict.reward` is None). Nothing that breaks can become
+right.
 
 Every pair is decided in the caller's process by exact arithmetic whose work is bounded: nothing
 that a response says is run, or takes longer than some milliseconds. No algebra system is asked

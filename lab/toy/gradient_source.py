@@ -41,7 +41,7 @@ class GradientSource:
     any policy, but not for "sampled".
 
     An estimator with a memory needs "sampled". The memory takes in one batch with each `loss`. With
-    `stopping`, the text of a rule (`lab.stopping`), answers are drawn until the rule is content, in
+    `stopping`, the text of a rule (`lab.stopping`), answers are drawn until the rule is met, in
     place of N; `spent` counts them. `accumulated` and `restore_accumulated`
     carry both through a world's checkpoint.
     """

@@ -1,4 +1,4 @@
-"""Rollouts of mazes until a stopping rule is content, in blocks through the tree of prefixes.
+"""Rollouts of mazes until a stopping rule is met, in blocks through the tree of prefixes.
 
 Each block asks only the mazes for which something is missing. Rollout i of a maze is a function of
 its own random numbers, so it is the one that it would be if all were drawn at once: a block may

@@ -1,4 +1,4 @@
-"""Answers drawn until a stopping rule is content, at a cost that hardly grows with their number.
+"""Answers drawn until a stopping rule is met, at a cost that hardly grows with their number.
 
 Where a policy is one softmax over a few answers, the numbers of right and of wrong draws have a
 law of their own: waiting times. Given them, which answers were drawn is multinomial within each

@@ -146,7 +146,7 @@ def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping
 
 
 def check_digest(path: Path, stored: str) -> None:
-    """LabError: the file's content has not the digest `stored`, its metadata's entry "sha256".
+    """LabError: the file's content differs from the digest `stored`, its metadata's "sha256".
 
     Read in pieces, from the first byte to the last.
     """

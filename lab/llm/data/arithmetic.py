@@ -46,7 +46,7 @@ ONE = range(2, 10)
 TEN = range(10, 30)
 MANY = range(10, 50)
 # The expressions that are also asked as word problems.
-TOLD = {
+STORIES = {
     "a+b": "{who} has {a} {items} and buys {b}. How many?",
     "a-b": "{who} has {a} {items} and loses {b}. How many?",
     "a*b": "{who} has {a} bags of {b} {items}. How many?",
@@ -138,10 +138,10 @@ def _questions(level: int) -> dict[str, str]:
             if not _steps(expression):
                 continue
             expressions[f"{expression}=?"] = expression
-            if form not in TOLD:
+            if form not in STORIES:
                 continue
             for who, items in product(NAMES, THINGS):
-                question = TOLD[form].format(who=who, items=items, **values)
+                question = STORIES[form].format(who=who, items=items, **values)
                 expressions[question] = expression
     return expressions
 

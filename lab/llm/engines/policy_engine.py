@@ -1,4 +1,4 @@
-"""An engine that samples from a model in training, always with its weights of now."""
+"""An engine that samples from a model in training, always with its current weights."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PolicyEngine:
 
     @contextmanager
     def current(self) -> Iterator[Engine]:
-        """The engine with the weights of now, on a GPU in bfloat16; valid only inside the block."""
+        """The engine with current weights, on a GPU in bfloat16; valid only inside the block."""
         if self._vllm is None:
             device = self.model.device.type
             with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
