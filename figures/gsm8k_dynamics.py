@@ -28,28 +28,10 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    parts = []
-    for metric in METRICS:
-        measured = Results(
-            recorded.metrics[recorded.metrics[metric].notna()], recorded.groups, recorded.runs
-        )
-        parts.append(
-            measured.over_seeds(metric, ["objective"])
-            .rename(columns={metric: "mean"})
-            .assign(metric=metric)
-        )
-    return pd.concat(parts, ignore_index=True)
+    return recorded.each_over_seeds(METRICS, ["objective"])
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.3, sharex=True)
-    for panel, (metric, label) in zip(axes, METRICS.items(), strict=True):
-        for name in NAMES:
-            part = table[(table["objective"] == name) & (table["metric"] == metric)]
-            plots.curve(panel, part, "step", "mean", plots.line_style(name))
-        panel.set(title=label, xlabel="step")
-        panel.margins(0.06)
-    plots.letter(axes)
+    figure, axes = plots.by_step(table, NAMES, METRICS, 2.3, sharex=True)
     axes[0].set_ylabel("share of problems")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure

@@ -27,21 +27,10 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    measured = Results(
-        recorded.metrics[recorded.metrics["solved"].notna()], recorded.groups, recorded.runs
-    )
-    return measured.each_over_seeds(METRICS, ["objective"])
+    return recorded.each_over_seeds(METRICS, ["objective"])
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.3, sharex=True)
-    for panel, (metric, label) in zip(axes, METRICS.items(), strict=True):
-        for name in NAMES:
-            part = table[(table["objective"] == name) & (table["metric"] == metric)]
-            plots.curve(panel, part, "step", "mean", plots.line_style(name))
-        panel.set(title=label, xlabel="step")
-        panel.margins(0.06)
-    plots.letter(axes)
+    figure, axes = plots.by_step(table, NAMES, METRICS, 2.3, sharex=True)
     axes[0].set_ylabel("training problems")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure

@@ -27,27 +27,10 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    parts = {}
-    for metric in METRICS:
-        measured = Results(
-            recorded.metrics[recorded.metrics[metric].notna()], recorded.groups, recorded.runs
-        )
-        parts[metric] = (
-            measured.over_seeds(metric, ["objective"])
-            .rename(columns={metric: "mean"})
-            .assign(metric=metric)
-        )
-    return pd.concat(parts.values(), ignore_index=True)
+    return recorded.each_over_seeds(METRICS, ["objective"])
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.2, sharex=True, sharey=True)
-    for panel, (metric, label) in zip(axes, METRICS.items(), strict=True):
-        for name in NAMES:
-            part = table[(table["objective"] == name) & (table["metric"] == metric)]
-            plots.curve(panel, part, "step", "mean", plots.line_style(name))
-        panel.set(title=label, xlabel="step", ylim=(0, 1.02))
-    plots.letter(axes)
-    axes[0].set_ylabel("share of mazes")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    figure, axes = plots.by_step(table, NAMES, METRICS, 2.2, sharex=True, sharey=True)
+    axes[0].set(ylabel="share of mazes", ylim=(0, 1.02))
     return figure

@@ -20,10 +20,7 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    measured = Results(
-        recorded.metrics[recorded.metrics["entropy"].notna()], recorded.groups, recorded.runs
-    )
-    return measured.over_seeds("entropy", ["objective"])
+    return recorded.over_seeds("entropy", ["objective"])
 
 
 def draw(table: pd.DataFrame) -> Figure:

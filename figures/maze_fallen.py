@@ -18,9 +18,9 @@ sweeps/maze_exact_again.toml were written before these runs; learning rates as i
 mean of 5 seeds; thin: each seed."""
 
 LOOKS = {
-    "exact ML": ("ml", plots.line_style("ml")),
-    "MaxRL": ("maxrl", plots.line_style("maxrl")),
-    "GRPO": ("grpo", plots.line_style("grpo")),
+    "ml": plots.line_style("ml")._replace(label="exact ML"),
+    "maxrl": plots.line_style("maxrl"),
+    "grpo": plots.line_style("grpo"),
 }
 PANELS = {
     "fallen": "mazes below their start",
@@ -41,14 +41,7 @@ def table(recorded: Results) -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.4)
-    for panel, (metric, title) in zip(axes, PANELS.items(), strict=True):
-        for label, (name, style) in LOOKS.items():
-            part = table[(table["objective"] == name) & (table["metric"] == metric)]
-            plots.curve(panel, part, "step", "mean", style, label)
-        panel.set(title=title, xlabel="step")
+    figure, axes = plots.by_step(table, LOOKS, PANELS, 2.4)
     axes[0].set(ylim=(-5, 197), ylabel="all 192 mazes")
     axes[1].set(ylim=(-0.02, 1.02))
-    plots.letter(axes)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

@@ -27,13 +27,9 @@ def table(recorded: Results) -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.4, sharey=True)
-    for panel, metric in zip(axes, METRICS, strict=True):
-        for name, style in plots.TABLE_3_STYLES.items():
-            part = table[(table["method"] == name) & (table["metric"] == metric)]
-            plots.curve(panel, part, "step", "mean", style, name)
-        panel.set(title=metric, xlabel="step", ylim=(0, 1.02))
-    plots.letter(axes)
-    axes[0].set_ylabel("held-out mazes")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    renamed = table.rename(columns={"method": "objective"})
+    figure, axes = plots.by_step(
+        renamed, plots.TABLE_3_STYLES, dict(zip(METRICS, METRICS, strict=True)), 2.4, sharey=True
+    )
+    axes[0].set(ylabel="held-out mazes", ylim=(0, 1.02))
     return figure

@@ -320,24 +320,6 @@ def stop_after(patch, step: int) -> None:
     patch.setattr(training, "_save_checkpoint", save)
 
 
-@pytest.mark.parametrize("step", range(7))
-def test_taken_up_between_any_two_records_a_run_ends_as_it_would_have(monkeypatch, tmp_path, step):
-    with monkeypatch.context() as patch, pytest.raises(Crash):
-        stop_after(patch, step)
-        train(
-            configure("tabular", scale="smoke", **SMALL),
-            folder=str(tmp_path),
-            checkpoint_minutes=ALWAYS,
-        )
-    assert [record["step"] for record in Run(tmp_path).records()] == [
-        told for told in (0, 5, 7) if told <= step
-    ]
-    train(configure("tabular", scale="smoke", **SMALL), folder=str(tmp_path))
-    assert left_behind(Run(tmp_path)) == left_behind(
-        train(configure("tabular", scale="smoke", **SMALL))
-    )
-
-
 # --- Records and checkpoint belong together -----------------------------------------------------
 
 
@@ -350,24 +332,6 @@ def interrupted(folder: Path, monkeypatch, step: int = 6) -> Run:
             checkpoint_minutes=ALWAYS,
         )
     return Run(folder)
-
-
-@pytest.mark.parametrize("lost", [0, 1])
-def test_a_record_that_is_missing_from_before_the_checkpoint_is_told(monkeypatch, tmp_path, lost):
-    run = interrupted(tmp_path, monkeypatch)
-    lines = (run.path / "metrics.jsonl").read_text().splitlines(keepends=True)
-    assert len(lines) == 2
-    (run.path / "metrics.jsonl").write_text(
-        "".join(line for at, line in enumerate(lines) if at != lost)
-    )
-    with pytest.raises(LabError) as error:
-        train(configure("tabular", scale="smoke", **SMALL), folder=str(tmp_path))
-    said = str(error.value)
-    assert (
-        "holds 1 records up to step 6, and the checkpoint of that step was written after 2" in said
-    )
-    assert "the last of step 5: restore the file" in said
-    assert len((run.path / "metrics.jsonl").read_text().splitlines()) == 1  # nothing was changed
 
 
 # --- Signals for real ---------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 from importlib import import_module, metadata
-from pathlib import Path
 
 import pytest
 
@@ -277,14 +276,6 @@ def test_check_finds_a_fault_in_a_sweep_and_missing_data(faults, invent, monkeyp
 
 
 # --- Makefile -----------------------------------------------------------------------------------
-
-
-def test_make_help_lists_every_target():
-    done = subprocess.run(
-        ["make", "help"], cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True
-    )
-    listed = {line.split()[0] for line in done.stdout.splitlines()}
-    assert {"setup", "figures", "test", "lab", "check", "clean"} <= listed
 
 
 def test_a_run_of_train_is_the_run_of_the_command(capsys):

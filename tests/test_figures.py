@@ -11,7 +11,6 @@ import picture_checks
 import pytest
 from recorded_runs import write_recorded_runs
 
-import lab
 from lab.cli import main
 from lab.runs import configure, sweep_results, train
 from lab.runs.sweep_file import read_sweep
@@ -155,7 +154,7 @@ def test_in_a_clean_clone_drawing_changes_no_number(folders, runs):
     copytree(OUT, clone, ignore=lambda *_: ["provenance", "neurips"])
 
     def said() -> dict[str, str]:
-        kinds = (".csv", ".json", ".txt", ".tex")
+        kinds = (".csv", ".json", ".tex")
         return {path.name: path.read_text() for path in clone.iterdir() if path.suffix in kinds}
 
     def halved(metrics):
@@ -211,7 +210,6 @@ def test_own_runs_are_drawn_into_their_own_folder_and_no_page_is_written(
     assert (
         json.loads((drawn / "tabular.json").read_text())["command"] == "lab figures --own tabular"
     )
-    assert (drawn / "tabular.txt").read_text().endswith("Drawn by lab figures --own tabular.\n")
 
 
 # --- Refusals -----------------------------------------------------------------------------------
@@ -326,19 +324,3 @@ def test_the_numbers_in_the_captions_are_those_of_the_tables(drawn):
             and most["pacs_anchor"] <= N**2 / (4 * (N - 1)) + 1e-9
         )
     assert np.allclose(finite[finite["N"] == 2]["weight"], 1)
-
-
-def test_the_marks_of_the_order_figure_lie_on_its_lines(drawn):
-    table = pd.read_csv(drawn / "order.csv")
-    marks = table[table["by"] == "enumeration"]
-    assert len(marks) == 4 * 3 * 6
-    for row in marks.itertuples():
-        assert row.weight == pytest.approx(
-            float(lab.induced_weight(row.form, int(row.N), row.p)), rel=1e-9
-        )
-
-
-def test_the_fonts_of_a_figure_are_embedded(drawn):
-    content = (drawn / "weights.pdf").read_bytes()
-    fonts, embedded = content.count(b"/Type /FontDescriptor"), content.count(b"/FontFile2")
-    assert fonts == embedded >= 1 and b"/Type3" not in content

@@ -8,11 +8,10 @@ import shlex
 import pytest
 
 from lab.errors import LabError
-from lab.runs.experiments import configure, experiment, read_assignments
+from lab.runs.experiments import experiment, read_assignments
 from lab.runs.former_names import FORMER, in_former_names
 from lab.runs.run_folder import Run
 from lab.runs.sweep_results import RECORDED
-from lab.runs.training import train
 
 
 def recorded_runs():
@@ -70,16 +69,6 @@ def test_language_models_take_the_former_names_of_their_limits():
     assert chosen.configure("smoke", former) == chosen.configure("smoke", present)
 
 
-def test_a_limit_that_is_no_number_of_tokens_keeps_its_name():
-    assert experiment("harness").configure("smoke", {"limit": 3}).limit == 3
-
-
 def test_both_names_at_once_are_refused():
     with pytest.raises(LabError, match="estimator is given twice, also as objective: keep one"):
         experiment("tabular").configure("smoke", {"objective": "rloo", "estimator": "rloo"})
-
-
-def test_a_run_is_found_again_under_either_name():
-    run = train(configure("tabular", scale="smoke", objective="rloo"))
-    again = train(configure("tabular", scale="smoke", estimator="rloo"))
-    assert run.path == again.path and run.params["parameters"]["objective"] == "rloo"

@@ -25,7 +25,6 @@ import resolve  # noqa: E402
 
 FILES = ["constraints.txt", "constraints-cluster.txt"]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-OLD = {"nvidia-cuda-nvrtc": "13.5.37", "nvidia-cuda-runtime": "13.5.37", "triton": "3.9.0"}
 
 
 def pins(name: str) -> dict[str, str]:
@@ -41,15 +40,6 @@ def test_constraints_hold_plain_pins_without_local_builds_or_hosts(name):
     found = [re.fullmatch(r"([a-z0-9][a-z0-9.-]*)==([a-z0-9.]+)", line) for line in lines]
     assert all(found), [line for line, match in zip(lines, found, strict=True) if not match]
     assert len(pins(name)) == len(lines) > 300 and "://" not in (ROOT / name).read_text()
-
-
-def test_the_versions_that_torchs_public_build_refuses_are_gone():
-    assert {
-        name: version
-        for name, version in pins("constraints.txt").items()
-        if OLD.get(name) == version
-    } == {}
-    assert {"cuda-toolkit", "nvidia-cudnn-cu13", "nvidia-nccl-cu13"} <= set(pins("constraints.txt"))
 
 
 def test_a_local_build_is_not_written_into_constraints():
@@ -159,32 +149,6 @@ def test_install_lines_name_extras_and_constraints_that_exist_and_never_a_projec
         assert not re.search(r"\blab\[", text), (
             f"{place}: lab[...] is another project on the public index"
         )
-
-
-def test_an_install_line_of_another_shape_would_be_found():
-    for wrong in (
-        "pip install 'lab",
-        "pip install torch",
-        "pip3 install '.[dev]'",
-        "pip install .[llm]",
-    ):
-        assert resolve.SAID.search(wrong) and not resolve.SHAPE.search(wrong)
-
-
-def test_the_public_index_alone_is_asked(monkeypatch):
-    for name in (
-        "PIP_FIND_LINKS",
-        "PIP_EXTRA_INDEX_URL",
-        "PIP_CONSTRAINT",
-        "UV_FIND_LINKS",
-        "UV_INDEX",
-    ):
-        monkeypatch.setenv(name, "elsewhere")
-    monkeypatch.setenv("PIP_CERT", "authority.pem")
-    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    found = resolve.public_environment()
-    assert "elsewhere" not in found.values() and found["PIP_CONFIG_FILE"] == os.devnull
-    assert found["SSL_CERT_FILE"] == "authority.pem" and found["PATH"] == os.environ["PATH"]
 
 
 def test_an_index_that_does_not_answer_is_said_aloud(monkeypatch, capsys):
@@ -304,27 +268,6 @@ def test_else_the_public_build_and_says_that_the_engine_is_left_out(monkeypatch,
     )
 
 
-def test_a_build_that_is_there_is_kept(monkeypatch):
-    held = {"torch": f"{TORCH}+cpu", "torchvision": f"{TORCHVISION}+cpu"}
-    machine = Machine(monkeypatch, held=held, target="setup")
-    assert install.main() == 0
-    assert machine.asked == [
-        "install -c constraints.txt -e .[dev]",
-        "uninstall -q -y torchaudio torchcodec",
-    ]
-
-
-def test_another_failure_of_pip_is_no_reason_to_take_another_build(monkeypatch, capsys):
-    machine = Machine(monkeypatch)
-    machine.run = lambda words, **settings: subprocess.CompletedProcess(
-        words, 2, stderr="ERROR: No space left\n"
-    )
-    monkeypatch.setattr(install.subprocess, "run", machine.run)
-    with pytest.raises(SystemExit) as ended:
-        install.main()
-    assert ended.value.code == 2 and "No space left" in capsys.readouterr().err
-
-
 def test_verl_is_left_out_aloud_where_it_has_no_build_and_a_python_nobody_tried_is_refused(
     monkeypatch, capsys
 ):
@@ -338,12 +281,6 @@ def test_verl_is_left_out_aloud_where_it_has_no_build_and_a_python_nobody_tried_
     machine = Machine(monkeypatch, python=(3, 14))
     assert install.main() == 1 and machine.asked == []
     assert "say make setup-llm PYTHON=python3.13" in capsys.readouterr().err
-
-
-def test_lab_device_overrides_what_the_driver_says(monkeypatch):
-    for device, found in (("cuda", True), ("cpu", False)):
-        monkeypatch.setenv("LAB_DEVICE", device)
-        assert install.has_gpu() is found
 
 
 # --- Servers, Macs, machines without vLLM -------------------------------------------------------
@@ -428,26 +365,3 @@ def test_torchvisions_operators_are_named_only_where_its_own_file_does_not_load(
     assert done.returncode == 0, done.stderr[-2000:]
     cpu, named = done.stdout.split()
     assert (named == "True") is (cpu == "True" and not loads)
-
-
-def test_a_test_run_without_vllm_says_what_it_did_not_run(tmp_path, start):
-    (tmp_path / "hidden.py").write_text(
-        "import importlib.util as util\nfind = util.find_spec\n"
-        "util.find_spec = lambda name, *rest: None if name == 'vllm' else find(name, *rest)\n"
-    )
-    done = start(
-        "-m",
-        "pytest",
-        "-p",
-        "hidden",
-        "-p",
-        "no:cacheprovider",
-        "tests/test_engines.py",
-        "-k",
-        "(no_prompts_are_no_answers and vllm) or starting_vllm or random_numbers_are_a_function",
-        CI="1",
-        PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}",
-    ).finish(300)
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert "NOT RUN (2): vLLM is not installed (make setup-llm says why)" in done.stdout
-    assert "1 passed, 2 skipped" in done.stdout

@@ -35,16 +35,6 @@ def kept(monkeypatch):
 # --- The registry -------------------------------------------------------------------------------
 
 
-def test_every_figure_and_every_table_has_its_place_in_order():
-    places = {
-        paper: [item.item for item in ITEMS if item.paper == paper] for paper in ("MaxRL", "PACS")
-    }
-    for paper, figures, tables_of_paper in (("MaxRL", 18, 7), ("PACS", 6, 13)):
-        assert places[paper] == [f"Figure {n}" for n in range(1, figures + 1)] + [
-            f"Table {n}" for n in range(1, tables_of_paper + 1)
-        ]
-
-
 @EVERY_ITEM
 def test_what_stands_for_an_item_exists_and_what_does_not_is_said_in_words(item):
     scripts = set(plots.figure_names())
@@ -175,17 +165,6 @@ def test_the_presets_differ_from_the_printed_hyperparameters_in_one_place():
 )
 def test_a_setting_agrees_with_the_printed_text(text, value, same):
     assert tables.agrees(text, value) is same
-
-
-def test_the_words_beside_a_printed_value_are_what_the_engines_do():
-    from lab.llm.engines.vllm_engine import VLLMEngine
-    from lab.llm.train.verl_config import CRITIC_RATE
-
-    words = BY_KEY["pacs_table_4"].hyperparameters["words"]
-    assert float(words["Learning rate, critic in PPO"].split(",")[0]) == CRITIC_RATE
-    words = BY_KEY["pacs_table_5"].hyperparameters["words"]
-    share = inspect.signature(VLLMEngine).parameters["share"].default
-    assert words["GPU memory utilization"].startswith(f"{share} ")
 
 
 @pytest.mark.parametrize("key, rows", [("maxrl_table_1", 2), ("maxrl_table_2", 4)])

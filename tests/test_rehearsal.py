@@ -52,16 +52,6 @@ def test_every_preset_of_a_card_is_measured_at_its_scale():
     assert all(experiment(part.experiment).trainer for part in parts("h200"))
 
 
-def test_a_rehearsal_cuts_evaluations_and_steps_and_nothing_else():
-    for name in ("maze", "images", "gsm8k", "qwen3"):
-        chosen = experiment(name)
-        usual = chosen.usual | chosen.scales["h200"]
-        cut = rehearsal._cut(name, "h200", 3)
-        assert cut["steps"] == cut["log_every"] == 3
-        assert cut.keys() - {"steps", "log_every"} <= rehearsal.CUT.keys()
-        assert all(not usual[key] or value <= usual[key] for key, value in cut.items())
-
-
 @pytest.mark.parametrize("scale", ["gpu24", "h100", "h200"])
 def test_the_parameters_of_every_part_are_those_of_its_preset(scale):
     trained = [part for part in parts(scale) if part.kind == "steps"]

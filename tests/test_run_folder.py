@@ -207,19 +207,6 @@ def test_a_crash_while_writing_leaves_the_old_file_whole(monkeypatch, tmp_path):
     assert json.loads(path.read_text()) == {"a": 1} and list(tmp_path.iterdir()) == [path]
 
 
-def test_a_finished_run_is_not_done_again(monkeypatch):
-    run = small()
-    before = snapshot(run.path)
-    monkeypatch.setattr("lab.toy.tabular.train", lambda **_: pytest.fail("the trainer was called"))
-    assert small().path == run.path and snapshot(run.path) == before
-
-
-def test_a_folder_without_done_json_is_not_finished_whatever_else_it_holds():
-    run = small()
-    (run.path / "done.json").rename(run.path / ".done.json.123")
-    assert not run.finished
-
-
 # --- What is refused ----------------------------------------------------------------------------
 
 
@@ -411,17 +398,3 @@ def test_a_commit_says_whether_the_files_it_names_were_changed_since(monkeypatch
     shutil.rmtree(tmp_path / ".git")
     monkeypatch.setenv("PATH", "")
     assert provenance.commit_of("lab") is None
-
-
-def test_git_does_not_ignore_any_source_file():
-    sources = [
-        str(path.relative_to(ROOT))
-        for folder in ("lab", "figures", "notebooks", "sweeps", "tests")
-        for path in (ROOT / folder).rglob("*")
-        if path.suffix in (".py", ".toml", ".ipynb") and ".ipynb_checkpoints" not in path.parts
-    ]
-    assert len(sources) > 40
-    ignored = subprocess.run(
-        ["git", "check-ignore", "--no-index", *sources], cwd=ROOT, capture_output=True, text=True
-    )
-    assert ignored.stdout == ""

@@ -5,7 +5,6 @@ changes a curve.
 import os
 import signal
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -389,20 +388,6 @@ def test_as_many_runs_go_at_a_time_as_there_are_gpus_unless_jobs_are_given(
     monkeypatch.setenv("LAB_DEVICE", "cpu")
     cli.main(["sweep", str(write(FILE))])
     assert given == [(5, 5), (7, 5), (os.cpu_count(), 0)]
-
-
-def test_the_sweeps_for_a_gpu_are_read_and_say_that_they_were_not_run():
-    files = sorted((Path(__file__).parents[1] / "sweeps").glob("*_h200.toml"))
-    assert [path.stem for path in files] == [
-        "gsm8k_h200",
-        "images_h200",
-        "maze_256_h200",
-        "maze_h200",
-    ]
-    recorded = {path.name for path in (Path(__file__).parents[1] / "data" / "results").iterdir()}
-    for path in files:
-        assert all(item.scale == "h200" for item in read_sweep(path))
-        assert ("NOT RUN YET" in path.read_text()) == (path.stem not in recorded)
 
 
 def test_sigterm_stops_every_run_after_its_step_and_starts_no_other(

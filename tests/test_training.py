@@ -376,40 +376,7 @@ def test_a_run_at_a_rate_that_diverges_stops_with_a_sentence_and_no_done():
 # --- What is trained ----------------------------------------------------------------------------
 
 
-def test_how_often_is_told_does_not_change_what_is_trained(tmp_path):
-    often = train(
-        configure("digits", scale="smoke", steps=4, log_every=1),
-        folder=str(tmp_path / "a"),
-        checkpoint_minutes=ALWAYS,
-    )
-    seldom = train(
-        configure("digits", scale="smoke", steps=4, log_every=4), folder=str(tmp_path / "b")
-    )
-    assert [record["step"] for record in seldom.records()] == [0, 4]
-    assert seldom.records() == [often.records()[0], often.records()[4]]
-
-
 def test_the_last_step_is_always_told_and_saved():
     run = train(configure("tabular", scale="smoke", steps=7, log_every=5))
     assert [record["step"] for record in run.records()] == [0, 5, 7]
     assert training.load_checkpoint(run)[1] == 7
-
-
-def test_a_new_estimator_of_five_lines_trains_at_once(monkeypatch):
-    monkeypatch.setattr(
-        lab.mathematics.estimators, "_CATALOGUE", dict(lab.mathematics.estimators._CATALOGUE)
-    )
-
-    @lab.register(label="twice RLOO", citation="this test", limit=2 * lab.objective("rl"), least=2)
-    def twice(N):
-        """Twice the advantages of RLOO."""
-        gap, offset = lab.estimator("rloo").coefficients(N)
-        return 2 * gap, 2 * offset
-
-    run = train(configure("tabular", scale="smoke", estimator="twice", learning_rate=0.1))
-    same = train(configure("tabular", scale="smoke", estimator="rloo", learning_rate=0.2))
-    assert run.finished and run.path.name.startswith("twice-seed0-")
-    assert [r["pass@1"] for r in run.records()] == pytest.approx(
-        [r["pass@1"] for r in same.records()], abs=1e-12
-    )
-    assert run.records()[-1]["pass@1"] > run.records()[0]["pass@1"] + 0.02

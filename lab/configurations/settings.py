@@ -59,8 +59,8 @@ class Setting:
         # A whole number is accepted for a real one; True is an int for Python, but not here.
         if self.kind is float and type(value) is int:
             value = float(value)
-        found = type(value)
-        if found is not self.kind:
+        kind = type(value)
+        if kind is not self.kind:
             raise self._wrong_type(where, value, self.kind.__name__, like)
         low = float("-inf") if self.least is None else self.least
         high = float("inf") if self.most is None else self.most
@@ -117,15 +117,15 @@ class Config:
     def rules(cls) -> MappingProxyType[str, Setting]:
         """What is known of every setting, by name. Reading types is slow: it is done once."""
         types = get_type_hints(cls)
-        found = {}
+        rules = {}
         for field in dataclasses.fields(cls):
             if written := field.metadata.get("setting"):
                 kind = types[field.name]
                 is_list = getattr(kind, "__origin__", None) is list
-                found[field.name] = dataclasses.replace(
+                rules[field.name] = dataclasses.replace(
                     written, kind=kind.__args__[0] if is_list else kind, is_list=is_list
                 )
-        return MappingProxyType(found)
+        return MappingProxyType(rules)
 
     @classmethod
     @cache

@@ -245,14 +245,14 @@ class MazeStartConfig(Config):
                 )
             return
         # A folder that is not there is for the trainer's preflight to refuse.
-        found = digest_of_start(Path(self.start_from)) or self.start_sha256
-        if self.start_sha256 not in ("", found):
+        digest = digest_of_start(Path(self.start_from)) or self.start_sha256
+        if self.start_sha256 not in ("", digest):
             raise LabError(
                 f"{self.name}: the model in start_from = {self.start_from!r} has the SHA-256"
-                f" {found}..., and start_sha256 = {self.start_sha256!r}: restore the folder, or"
+                f" {digest}..., and start_sha256 = {self.start_sha256!r}: restore the folder, or"
                 " leave start_sha256 out for a run from the model that is there now"
             )
-        object.__setattr__(self, "start_sha256", found)
+        object.__setattr__(self, "start_sha256", digest)
 
 
 def _cheaper(samples: int, precision: str) -> str:

@@ -68,8 +68,8 @@ class Measured:
 
     def text(self, digits: int, unit: float = 1) -> str:
         """Mean and interval times `unit`, with `digits` after the decimal point."""
-        found = self.interval
-        numbers = [self.mean] if found is None else [found.point, found.low, found.high]
+        interval = self.interval
+        numbers = [self.mean] if interval is None else [interval.point, interval.low, interval.high]
         point, *ends = (f"{value * unit:,.{digits}f}" for value in numbers)
         return f"{point} [{', '.join(ends)}]" if ends else point
 
@@ -153,8 +153,8 @@ def _selected(table: pd.DataFrame, conditions: dict[str, str], place: str) -> pd
         if key not in table:
             raise unknown(f"column at {place!r},", key, table.columns)
         is_one = [_equals(one) for one in value.split("|")]
-        found = [cell for cell in table[key].unique() if any(is_(cell) for is_ in is_one)]
-        table = table[table[key].isin(found)]
+        cells = [cell for cell in table[key].unique() if any(is_(cell) for is_ in is_one)]
+        table = table[table[key].isin(cells)]
     if table.empty:
         raise LabError(f"{place!r} names no row: change a condition")
     return table

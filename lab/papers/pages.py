@@ -67,24 +67,24 @@ def pages() -> dict[Path, str]:
     docs, out, all_items = Path(elsewhere or ROOT / "docs"), plots.out_folder(), items()
     rows: Rows = [(item, claim) for item in all_items for claim in item.compare]
     rows += [(None, claim) for claim in own_claims()]
-    found: dict[Path, str] = {}
+    texts: dict[Path, str] = {}
     for item in filter(tables.has_table, all_items):
-        found[out / f"table_{item.key}.md"] = tables.markdown(item)
-        found[out / f"table_{item.key}.tex"] = tables.latex(item)
-    found[docs / "papers.md"] = papers_page(all_items)
-    found[docs / "results.md"] = results_page(rows)
+        texts[out / f"table_{item.key}.md"] = tables.markdown(item)
+        texts[out / f"table_{item.key}.tex"] = tables.latex(item)
+    texts[docs / "papers.md"] = papers_page(all_items)
+    texts[docs / "results.md"] = results_page(rows)
     readme_now = (ROOT / "README.md").read_text(encoding="utf-8")
-    found[Path(elsewhere or ROOT) / "README.md"] = readme(readme_now, rows)
-    return found
+    texts[Path(elsewhere or ROOT) / "README.md"] = readme(readme_now, rows)
+    return texts
 
 
 def write() -> list[Path]:
     """Write the pages that have changed; returns the files of all."""
-    found = pages()
-    for path, text in found.items():
+    texts = pages()
+    for path, text in texts.items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             write_atomically(path, text)
-    return list(found)
+    return list(texts)
 
 
 # --- docs/papers.md -----------------------------------------------------------------------------
@@ -202,10 +202,10 @@ def readme(text: str, rows: Rows) -> str:
 def _between(name: str, text: str, lines: list[str]) -> str:
     """`text` with these lines between its two marks."""
     start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    found = re.search(f"{start}\n.*?{end}", text, re.DOTALL)
-    if found is None:
+    match = re.search(f"{start}\n.*?{end}", text, re.DOTALL)
+    if match is None:
         raise LabError(f"README.md lacks the marks {start} and {end}: put them around its results")
-    return text.replace(found[0], "\n".join([start, *lines, end]))
+    return text.replace(match[0], "\n".join([start, *lines, end]))
 
 
 def _learned(rows: Rows) -> list[str]:

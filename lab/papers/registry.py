@@ -181,13 +181,13 @@ class Item:
 def items() -> list[Item]:
     """Every figure and table of the registry, in its order."""
     families: dict[str, list[Claim]] = {}
-    found = []
+    all_items = []
     for item in tomllib.loads(REGISTRY.read_text())["items"]:
         of_item = {key: item[key] for key in ("world", "setting", "figures") if key in item}
         family = families.setdefault(item["paper"], [])
         claims = [_claim(of_item | claim, family) for claim in item.get("compare", [])]
-        found.append(Item(**item | {"compare": claims}))
-    return found
+        all_items.append(Item(**item | {"compare": claims}))
+    return all_items
 
 
 def own_claims() -> list[Claim]:
@@ -197,11 +197,11 @@ def own_claims() -> list[Claim]:
     verdicts. Numbers without chance have no p-values and name no file.
     """
     families: dict[str, list[Claim]] = {}
-    found = []
+    claims = []
     for table in tomllib.loads(REGISTRY.read_text())["claims"]:
         file = re.search(r"sweeps/\w+\.toml", table["published"])
-        found.append(_claim(table, families.setdefault(file[0] if file else "", [])))
-    return found
+        claims.append(_claim(table, families.setdefault(file[0] if file else "", [])))
+    return claims
 
 
 def _claim(table: dict[str, Any], family: list[Claim]) -> Claim:

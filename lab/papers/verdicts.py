@@ -132,12 +132,12 @@ class Step:
             names += f" (margin {self.margin:g})"
         if self.comparison is None:
             return f"{names}: {verdict}, since one run has no interval"
-        found = self.comparison
+        comparison = self.comparison
         p = min(p for _, p in self.tests)
-        better = found.probability_of_improvement.point
+        better = comparison.probability_of_improvement.point
         words = [
-            f"{names} {signed(found.difference)}, {p_text(p)}, {p_text(min(adjusted))} after Holm,"
-            f" P(improvement) {better:.2f}: {verdict}"
+            f"{names} {signed(comparison.difference)}, {p_text(p)},"
+            f" {p_text(min(adjusted))} after Holm, P(improvement) {better:.2f}: {verdict}"
         ]
         if verdict == UNDECIDED and self.sign == "=" and self.margin is None:
             words.append("no margin was named before the runs")
@@ -173,14 +173,14 @@ def steps(expects: str, numbers: dict[str, Measured], margin: float | None = Non
 
     LabError: a label that is neither among the numbers nor a constant.
     """
-    found = []
+    all_steps = []
     for order in filter(None, expects.split("; ")):
         tokens = re.split(r" ([<>=]) ", order)  # label, sign, label, sign, ..., label
-        found += [
+        all_steps += [
             Step(left, sign, right, _number(left, numbers), _number(right, numbers), margin)
             for left, sign, right in zip(tokens[::2], tokens[1::2], tokens[2::2], strict=False)
         ]
-    return found
+    return all_steps
 
 
 def _number(name: str, numbers: dict[str, Measured]) -> Measured:
@@ -206,8 +206,8 @@ class Family:
 
     def verdict(self, claim: int) -> str:
         """Of a claim by its place: it holds if all steps hold, and does not if one does not."""
-        found = {verdict for _, verdict in self.of_steps(claim)}
-        return next((one for one in (FAILS, UNDECIDED, HOLDS) if one in found), SHOWN)
+        verdicts = {verdict for _, verdict in self.of_steps(claim)}
+        return next((one for one in (FAILS, UNDECIDED, HOLDS) if one in verdicts), SHOWN)
 
     def of_steps(self, claim: int) -> list[tuple[Step, str]]:
         """The steps of a claim, each with its verdict."""

@@ -38,7 +38,7 @@ def contents(config: Config) -> dict[str, str]:
 
 
 def _contents(config: Config) -> dict[str, str]:
-    found = {}
+    digests = {}
     for key, rule in config.rules().items():
         # `estimator` has one meaning everywhere, so that a plugin's world need not say it.
         kind = "estimator" if key in ("estimator", "estimators") else rule.content
@@ -46,10 +46,10 @@ def _contents(config: Config) -> dict[str, str]:
             value = getattr(config, key)
             for name in value if rule.is_list else [value]:
                 if parts := PARTS[kind](name, config):
-                    found[f"{key} {name}"] = digest(parts)
+                    digests[f"{key} {name}"] = digest(parts)
     for name in config.code:
-        found[f"plugin {Path(name).name}"] = digest(_files(_imported([name])))
-    return found
+        digests[f"plugin {Path(name).name}"] = digest(_files(_imported([name])))
+    return digests
 
 
 def counted(contents: Mapping[str, str]) -> dict[str, str]:
@@ -204,8 +204,8 @@ def _imported(places: Iterable[str]) -> list[Path]:
             file = waiting.pop()
             if file not in files:
                 files.append(file)
-                found = [_modules(name, folders) for name in _names_imported(file, folders)]
-                waiting += sorted({path for paths in found for path in paths})
+                modules = [_modules(name, folders) for name in _names_imported(file, folders)]
+                waiting += sorted({path for paths in modules for path in paths})
     return files
 
 
@@ -215,14 +215,14 @@ def _modules(name: str, folders: Iterable[Path]) -> list[Path]:
     if is_ours(name):
         return []
     for folder in folders:
-        found = []
+        files = []
         for depth in range(1, len(parts) + 1):
             path = folder.joinpath(*parts[:depth])
-            found += [
+            files += [
                 file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()
             ]
-        if found:
-            return found
+        if files:
+            return files
     return []
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
+import math
 import shlex
 import sys
 import tomllib
@@ -112,16 +113,17 @@ class Experiment:
     def command(self, scale: str, parameters: dict[str, Any]) -> str:
         """The command line of a run at `scale`, with the parameters that the preset does not set.
 
-        `parameters` are all of the run's, by their present or former names.
+        `parameters` are all of the run's, by their present or former names. A start is trained by
+        the command of what starts from it.
         """
         usual = self.usual | self.scales[scale]
-        given = {
-            key: value if isinstance(value, str) else json.dumps(value)
+        assignments = [
+            f"{key}={_as_toml(value)}"
             for key, value in in_present_names(parameters, usual).items()
             if key not in usual or value != usual[key]
-        }
-        assignments = [f"{key}={value}" for key, value in given.items()]
-        return shlex.join(["lab", "train", self.name, f"scale={scale}", *assignments])
+        ]
+        name = self.name.removesuffix(START)
+        return shlex.join(["lab", "train", name, f"scale={scale}", *assignments])
 
     @property
     def before(self) -> Experiment | None:
@@ -210,13 +212,13 @@ class Experiment:
 
     def _of_trainer(self, function: str) -> Callable[..., Any]:
         """A function of the trainer's module. LabError: it has no such function."""
-        found = getattr(self.module, function, None)
-        if not callable(found):
+        callee = getattr(self.module, function, None)
+        if not callable(callee):
             raise LabError(
                 f"{self.name}.toml: trainer {self.trainer!r}: its module has no function"
                 f" {function!r}; it must have the trainer and preflight(config)"
             )
-        return found
+        return callee
 
     @property
     def _trainer_path(self) -> tuple[str, str]:
@@ -287,16 +289,16 @@ def _configure_notebook(
     chosen: Experiment, notebook: Mapping[str, Any], given: dict[str, Any]
 ) -> Config:
     """`configure` for the variables of a notebook, in which those in `given` are replaced."""
-    found = {
+    variables = {
         key: value
         for key, value in notebook.items()
         if isinstance(value, PLAIN) and not key.startswith("_") and key not in JUPYTER
     }
-    scale, folder = str(found.pop("scale", "laptop")), str(found.pop("folder", ""))
+    scale, folder = str(variables.pop("scale", "laptop")), str(variables.pop("folder", ""))
     usual = chosen.usual
     changed = {
         key: value
-        for key, value in in_present_names(found, usual).items()
+        for key, value in in_present_names(variables, usual).items()
         if key not in usual or (type(value), value) != (type(usual[key]), usual[key])
     }
     if any(isinstance(value, Config) for value in notebook.values()):
@@ -449,17 +451,17 @@ def _class(place: str | type[Config], where: str) -> type[Config]:
         return place
     module, _, name = place.rpartition(":")
     try:
-        found = getattr(_module(module), name)
+        configuration = getattr(_module(module), name)
     except LabError:  # of a plugin's file
         raise
     except (ImportError, AttributeError, ValueError):
-        found = None
-    if not (isinstance(found, type) and issubclass(found, Config)):
+        configuration = None
+    if not (isinstance(configuration, type) and issubclass(configuration, Config)):
         raise LabError(
             f'{where}: configuration = {place!r} is no class of settings: write "module:Class" for'
             " a subclass of lab.configurations.Config"
         )
-    return found
+    return configuration
 
 
 def _inherit(parent: str, content: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -500,3 +502,12 @@ def read_assignments(assignments: list[str]) -> dict[str, Any]:
         except tomllib.TOMLDecodeError:
             values[key] = text
     return values
+
+
+def _as_toml(value: Any) -> str:
+    """A value as `read_assignments` reads it: a text as it stands if it is read as one, or JSON."""
+    if isinstance(value, str) and read_assignments([f"key={value}"]) == {"key": value}:
+        return value
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return json.dumps(value, ensure_ascii=False)

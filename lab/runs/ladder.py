@@ -86,8 +86,8 @@ def _entry(name: str, title: str, path: Path, configuration: type[Config]) -> En
 
 
 def _found(pattern: re.Pattern[str], words: str) -> str:
-    found = pattern.search(words)
-    return " ".join(found[1].split()) if found else ""
+    match = pattern.search(words)
+    return " ".join(match[1].split()) if match else ""
 
 
 def _small(picture: bytes) -> bytes:

@@ -131,18 +131,18 @@ def differences(committed: NotebookNode, made: NotebookNode) -> list[str]:
     Texts must agree but for the last digits of their numbers, and pictures but for a few pixels.
     Where the first notebook has the cell tag OWN_RUN, outputs need only be of the same kinds.
     """
-    found = []
+    lines = []
     for place, (ours, theirs) in enumerate(zip(committed.cells, made.cells, strict=True)):
         if ours.cell_type != "code":
             continue
         if len(ours.outputs) != len(theirs.outputs):
-            found.append(f"cell {place}: {len(ours.outputs)} outputs, not {len(theirs.outputs)}")
+            lines.append(f"cell {place}: {len(ours.outputs)} outputs, not {len(theirs.outputs)}")
             continue
         same_kinds = OWN_RUN in ours.metadata.get("tags", [])
         for first, second in zip(ours.outputs, theirs.outputs, strict=True):
             faults = _kind_faults(first, second) if same_kinds else _output_faults(first, second)
-            found += [f"cell {place}: {fault}" for fault in faults]
-    return found
+            lines += [f"cell {place}: {fault}" for fault in faults]
+    return lines
 
 
 def _read(path: Path) -> NotebookNode:

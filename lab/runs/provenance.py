@@ -57,9 +57,9 @@ def commit_of(*paths: str) -> str | None:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that influence results, as far as installed."""
-    found = {package: _version(package) for package in PACKAGES}
+    installed = {package: _version(package) for package in PACKAGES}
     return {"python": platform.python_version()} | {
-        package: version for package, version in found.items() if version is not None
+        package: version for package, version in installed.items() if version is not None
     }
 
 

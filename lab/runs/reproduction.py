@@ -59,6 +59,13 @@ class Difference:
     used: float
     where: str
 
+    def __str__(self) -> str:
+        where = f", {self.where}" if self.where else ""
+        return (
+            f"{self.metric}: largest difference {self.largest:.2g}, mean {self.mean:.2g};"
+            f" at most {self.used:.2g} of what is allowed{where}"
+        )
+
 
 @dataclass(frozen=True)
 class Repetition:
@@ -88,11 +95,7 @@ class Repetition:
         verdict = "agree" if self.agrees else "DISAGREE"
         return [
             f"{self.experiment}: {self.runs} runs {verdict} with the recorded ones ({rule})",
-            *(
-                f"  {found.metric}: largest difference {found.largest:.2g}, mean {found.mean:.2g};"
-                f" at most {found.used:.2g} of what is allowed{found.where and f', {found.where}'}"
-                for found in self.differences
-            ),
+            *(f"  {difference}" for difference in self.differences),
             *(f"  {which}: {origin}" for which, all in self.origins.items() for origin in all),
         ]
 
@@ -127,8 +130,8 @@ def _repetition(name: str, again: Results, before: Results) -> Repetition:
                 f"{name}: {metric!r} is recorded and not measured: record the sweep again"
             )
         new, old = (
-            found.metrics.pivot(index="run", columns="step", values=metric)
-            for found in (again, before)
+            runs.metrics.pivot(index="run", columns="step", values=metric)
+            for runs in (again, before)
         )
         if list(new) != list(old):
             raise LabError(f"{name}: {metric!r} is recorded at other steps: record the sweep again")
@@ -137,15 +140,15 @@ def _repetition(name: str, again: Results, before: Results) -> Repetition:
     return Repetition(name, len(again.runs), repeats_to, differences, origins)
 
 
-def _metrics(found: Results) -> list[str]:
+def _metrics(results: Results) -> list[str]:
     """What the records of runs hold besides their step."""
-    parameters = {key for run in found.runs.values() for key in run["params"]["parameters"]}
-    return [name for name in found.metrics if name not in {"run", "step"} | parameters]
+    parameters = {key for run in results.runs.values() for key in run["params"]["parameters"]}
+    return [name for name in results.metrics if name not in {"run", "step"} | parameters]
 
 
-def _settings(found: Results) -> dict[str, list[str]]:
+def _settings(results: Results) -> dict[str, list[str]]:
     """The runs of each setting, by the parameters in which settings differ; seeds are none."""
-    parameters = {id: run["params"]["parameters"] for id, run in sorted(found.runs.items())}
+    parameters = {id: run["params"]["parameters"] for id, run in sorted(results.runs.items())}
     keys = dict.fromkeys(key for given in parameters.values() for key in given if key != "seed")
     varied = [key for key in keys if len({repr(run.get(key)) for run in parameters.values()}) > 1]
     settings: dict[str, list[str]] = {}
@@ -199,9 +202,9 @@ def _distance(
         return np.where(same, 0.0, np.nan_to_num(np.abs(a - b), nan=np.inf, posinf=np.inf))
 
 
-def _origins(found: Results) -> list[str]:
+def _origins(results: Results) -> list[str]:
     """Commit, processor and torch of runs, each combination once."""
-    all_origins = [run["provenance"] for run in found.runs.values()]
+    all_origins = [run["provenance"] for run in results.runs.values()]
     return sorted(
         {
             f"commit {str(origin['commit'])[:7]}, torch {origin['versions'].get('torch')},"

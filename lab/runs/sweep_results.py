@@ -68,13 +68,14 @@ class Results:
     def over_seeds(self, metric: str, by: list[str]) -> pd.DataFrame:
         """Mean curve of `metric` over seeds, with its 95% t interval, by the parameters `by`.
 
-        Columns: `by`, step, the metric, low, high, seeds, and "seed S" with the curve of each seed.
-        With one seed there is no interval: low and high are nan.
+        Records without the metric do not count: evaluations are less frequent than steps. Columns:
+        `by`, step, the metric, low, high, seeds, and "seed S" with the curve of each seed. With one
+        seed there is no interval: low and high are nan.
         """
         import pandas as pd
 
         rows = []
-        for values, part in self.metrics.groupby(by):
+        for values, part in self.metrics[self.metrics[metric].notna()].groupby(by):
             curves = part.pivot(index="step", columns="seed", values=metric)
             seeds = curves.shape[1]
             bounds = [(math.nan, math.nan)] * len(curves)
@@ -164,7 +165,7 @@ def results_of_every_record(sweep: str, experiment: str) -> Results:
 
     LabError: it names none, see `lab.runs.sweep_file`.
     """
-    found = results(sweep, experiment)
+    last_records = results(sweep, experiment)
     columns = columns_of_every_record(SWEEPS / f"{sweep}.toml")
     if not columns:
         raise LabError(
@@ -172,14 +173,14 @@ def results_of_every_record(sweep: str, experiment: str) -> Results:
             " with the names of their columns above its runs"
         )
     if _own.get():
-        runs = [Run(runs_root() / id) for id in found.runs]
-        return replace(found, groups=_groups_of_every_record(runs, columns))
+        runs = [Run(runs_root() / id) for id in last_records.runs]
+        return replace(last_records, groups=_groups_of_every_record(runs, columns))
     path = RECORDED / sweep / f"{experiment}-every-record.parquet"
     if not path.exists():
         raise LabError(f"no {path}: run lab record sweeps/{sweep}.toml where the runs are")
     import pandas as pd
 
-    return replace(found, groups=pd.read_parquet(path))
+    return replace(last_records, groups=pd.read_parquet(path))
 
 
 def results_of_sweep(path: Path, experiment: str) -> Results:
@@ -246,17 +247,17 @@ def record(sweep: Path) -> list[Path]:
             )
         if not all(run.records() for run in runs):
             continue  # a notebook that trains nothing has nothing to record
-        found = results_of_runs(runs)
-        write_atomically(folder / f"{experiment}.parquet", found.metrics.to_parquet(index=False))
+        finished = results_of_runs(runs)
+        write_atomically(folder / f"{experiment}.parquet", finished.metrics.to_parquet(index=False))
         write_atomically(
-            folder / f"{experiment}-groups.parquet", found.groups.to_parquet(index=False)
+            folder / f"{experiment}-groups.parquet", finished.groups.to_parquet(index=False)
         )
         if columns := columns_of_every_record(sweep):
             write_atomically(
                 folder / f"{experiment}-every-record.parquet",
                 _groups_of_every_record(runs, columns).to_parquet(index=False),
             )
-        write_json(folder / f"{experiment}.json", found.runs)
+        write_json(folder / f"{experiment}.json", finished.runs)
     return sorted(folder.iterdir())
 
 

@@ -121,11 +121,22 @@ FURTHER_DASHES = ((0, (7, 1)), (0, (3, 1, 1, 1)), (0, (1, 2)), (0, (2, 2)), (0, 
 
 
 def line_style(name: str) -> LineStyle:
-    """The line style of an objective or estimator, by its name or spec, or of a mixture."""
-    key = name if is_mixture(name) else parse_call(name)[0]
-    if key not in LOOKS:
-        return further_style(name)
-    return LineStyle(SHORT_LABELS.get(key) or _label(key), *LOOKS[key])
+    """The line style of an objective or estimator, by its name or spec, or of a mixture.
+
+    One that has no look of its own has a made-up one. A multiple such as "0.25 * log_odds" or
+    "log_odds * 0.25" has the look of what it is a multiple of. LabError: there is no such objective
+    or estimator.
+    """
+    if is_mixture(name):
+        base = multiple_of(name)
+        look = line_style(base)[1:] if base else made_up_look(name)
+        return LineStyle(objective(name).label, *look)
+    key, options = parse_call(name)
+    if key in OPERATIONS:
+        return line_style(options["of"])._replace(label=estimator(name).label)
+    if key in LOOKS:
+        return LineStyle(SHORT_LABELS.get(key) or _label(key), *LOOKS[key])
+    return LineStyle(_label(name), *made_up_look(key))
 
 
 def image_style(name: str) -> LineStyle:
@@ -151,24 +162,10 @@ def method_style(run: Any) -> LineStyle:
     return line_style(run.objective) if variant is None else VARIANT_STYLES[variant]
 
 
-def further_style(name: str) -> LineStyle:
-    """The style of an objective or estimator that has none of its own: its label, a made-up look.
-
-    A multiple such as "0.25 * log_odds" or "log_odds * 0.25" has the look of what it is a multiple
-    of. LabError: there is no such objective or estimator.
-    """
-    if is_mixture(name):
-        label, base = objective(name).label, multiple_of(name)
-        return LineStyle(label, *(line_style(base)[1:] if base else made_up_look(name)))
-    key, options = parse_call(name)
-    if key in OPERATIONS:
-        return line_style(options["of"])._replace(label=estimator(name).label)
-    label = with_memory(name, 2).estimator().label if has_memory(name) else _label(name)
-    return LineStyle(label, *made_up_look(key))
-
-
 def _label(name: str) -> str:
     """The label of an objective or estimator in the catalogue."""
+    if has_memory(name):
+        return with_memory(name, 2).estimator().label
     is_objective = parse_call(name)[0] in objective_names()
     return (objective if is_objective else estimator)(name).label
 

@@ -7,8 +7,6 @@ header are written as JSON, which YAML reads.
 from __future__ import annotations
 
 import json
-import math
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from lab.llm.data.datasets import DATASETS
 from lab.mathematics.estimators import estimator
 from lab.mathematics.metrics import exact_pass_at_k, pass_at_k
 from lab.mathematics.stats import Interval, mean_interval
-from lab.runs.experiments import START, Experiment, experiment, read_assignments
+from lab.runs.experiments import Experiment, experiment
 from lab.runs.former_names import in_present_names
 from lab.runs.run_folder import Run, write_atomically
 
@@ -89,7 +87,7 @@ def _header(config: Config, results: list[tuple[str, str, int | None, Interval]]
     header["tags"] = ["reinforcement-learning", "verifiable-rewards"]
     header["tags"] += [settings["estimator"]] if "estimator" in settings else []
     task = {"type": "text-generation" if "model" in settings else "reinforcement-learning"}
-    found = [
+    entries = [
         {
             "task": task,
             "dataset": {"type": _hub_set(name), "name": name or config.name},
@@ -97,8 +95,8 @@ def _header(config: Config, results: list[tuple[str, str, int | None, Interval]]
         }
         for name, metric, _, interval in results
     ]
-    if found:
-        header["model-index"] = [{"name": _title(config), "results": found}]
+    if entries:
+        header["model-index"] = [{"name": _title(config), "results": entries}]
     return header
 
 
@@ -147,8 +145,8 @@ def _body(
             yield f"| {' | '.join(cells)} |"
     else:
         yield "The run measured fewer than two problems one by one: there are no intervals."
-    yield from ("", "## Make it again", "", "```", *_commands(run, chosen, config), "```", "")
-    yield "With these parameters:"
+    yield from ("", "## Make it again", "", "```", chosen.command(config.scale, settings))
+    yield from (f"lab export runs/{run.id} FOLDER", "```", "", "With these parameters:")
     yield from ("", "| parameter | value |", "|---|---|")
     yield from (f"| {key} | `{value!r}` |" for key, value in settings.items())
     versions = ", ".join(f"{name} {version}" for name, version in provenance["versions"].items())
@@ -167,27 +165,6 @@ def _title(config: Config) -> str:
     settings = config.settings()
     model = Path(settings["model"]).name if "model" in settings else "policy"
     return "-".join(filter(None, [config.name, model, settings.get("estimator")])).lower()
-
-
-def _commands(run: Run, chosen: Experiment, config: Config) -> Iterator[str]:
-    """The training with every setting that differs from its preset, and the export.
-
-    A start is trained by the command of what starts from it.
-    """
-    changed = chosen.changed(config)
-    given = [f"{key}={_as_toml(value)}" for key, value in changed.items()]
-    name = config.name.removesuffix(START)
-    yield shlex.join(["lab", "train", name, f"scale={config.scale}", *given])
-    yield f"lab export runs/{run.id} FOLDER"
-
-
-def _as_toml(value: Any) -> str:
-    """A value as the command line reads it: a text as it stands if it is read as one, or JSON."""
-    if isinstance(value, str) and read_assignments([f"key={value}"]) == {"key": value}:
-        return value
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _data(settings: dict[str, Any]) -> str:

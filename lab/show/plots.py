@@ -2,18 +2,17 @@
 
 A figure is one script in figures/ with three parts: `CAPTION`, `table()`, and `draw(table)`. A
 figure of recorded runs also has `records()`, which loads them, and its table is `table(records)`.
-It is saved as six files and a seventh:
+It is saved as five files and a sixth:
 
 NAME.pdf, NAME.png     the picture
 NAME.csv               the data that is drawn
 NAME.json              caption, runs with their commands, hashes of the data and of the records
-NAME.txt               the caption, with scale, seeds and n
-NAME.tex               the same for LaTeX: a figure environment that includes NAME.pdf
+NAME.tex               for LaTeX: a figure environment with the caption, scale, seeds and n
 provenance/NAME.json   commits, versions, and each run's device and seconds
 
 The picture is drawn from the data file, and a data file stays where the numbers are the same but
-for another processor's last digits: so whoever draws the same gets the same bytes of all six. What
-else varies is in the seventh, which git ignores; of recorded runs, data/results keeps it too.
+for another processor's last digits: so whoever draws the same gets the same bytes of all five. What
+else varies is in the sixth, which git ignores; of recorded runs, data/results keeps it too.
 
 A figure is judged by its data: tests/test_figures.py computes every table again and compares it
 with the committed file.
@@ -27,7 +26,7 @@ import io
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from pathlib import Path
@@ -163,6 +162,32 @@ def curve(
             axes.plot(rows[x], rows[column], linewidth=0.5, alpha=0.6, **style.line)
 
 
+def by_step(
+    table: pd.DataFrame,
+    names: Iterable[str] | Mapping[str, LineStyle],
+    titles: Mapping[str, str],
+    height: float,
+    **shared: Any,
+) -> tuple[Figure, Any]:
+    """A panel for each metric of `titles`, in it the curves of objectives by step, and a legend.
+
+    `table` is that of `Results.each_over_seeds`, by objective; `names` may hold styles of their
+    own. `height` is in inches; further arguments go to `panels`.
+    """
+    styles = names if isinstance(names, Mapping) else {name: line_style(name) for name in names}
+    figure, axes = panels(columns=len(titles), width=PAGE, height=height, **shared)
+    for panel, (metric, title) in zip(axes, titles.items(), strict=True):
+        for name, style in styles.items():
+            part = table[(table["objective"] == name) & (table["metric"] == metric)]
+            curve(panel, part, "step", "mean", style)
+        panel.set(title=title, xlabel="step")
+        panel.margins(0.06)
+    letter(axes)
+    columns = min(len(styles), 4)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=columns)
+    return figure, axes
+
+
 def rates(
     axes: Axes, tried: pd.DataFrame, metric: str, style: LineStyle, best: pd.DataFrame
 ) -> None:
@@ -276,7 +301,6 @@ def save(
     for kind, content in picture_files(figure, name).items():
         write_atomically(folder / f"{name}.{kind}", content)
     write_json(folder / f"{name}.json", record)
-    write_atomically(folder / f"{name}.txt", caption_text(record))
     write_atomically(folder / f"{name}.tex", latex_text(record, wide))
     (folder / "provenance").mkdir(exist_ok=True)  # git ignores it, so that a clone has none
     provenance = {
@@ -400,17 +424,6 @@ def _interval_counts(table: pd.DataFrame) -> dict[str, Any]:
         if column in table
     }
     return {"rows": len(table), "with_interval": len(with_interval), "over": sizes}
-
-
-def caption_text(record: dict[str, Any]) -> str:
-    """The caption for a paper: what is shown, then scale, seeds and n."""
-    lines = [footer(record)]
-    if record["runs"]:
-        lines.append(
-            f"Devices, commits and seconds of the runs: provenance/{record['figure']}.json, and"
-            " data/results for recorded runs."
-        )
-    return "\n".join([record["caption"], "", *lines, f"Drawn by {record['command']}."]) + "\n"
 
 
 def latex_text(record: dict[str, Any], wide: bool) -> str:

@@ -20,18 +20,15 @@ def table(
     """The last `rate_metric` of each rate tried at `rates_seed`, then `metrics` over other seeds.
 
     Columns: those of `Results.each_over_seeds` by objective. Rows of rates have `metric` "by rate",
-    a `learning_rate`, and their value in `mean`. A metric is left out of the steps at which no run
-    has it.
+    a `learning_rate`, and their value in `mean`.
     """
     runs = recorded.metrics
     of_rates = runs["seed"] == rates_seed
     tried = runs[of_rates & (runs["step"] == runs["steps"])].sort_values("learning_rate")
     tried = tried[["objective", "learning_rate", rate_metric]]
-    parts = [tried.rename(columns={rate_metric: "mean"}).assign(metric=BY_RATE)]
-    for metric in metrics:
-        measured = replace(recorded, metrics=runs[~of_rates & runs[metric].notna()])
-        parts.append(measured.each_over_seeds([metric], ["objective"]))
-    return pd.concat(parts, ignore_index=True)
+    tried = tried.rename(columns={rate_metric: "mean"}).assign(metric=BY_RATE)
+    curves = replace(recorded, metrics=runs[~of_rates]).each_over_seeds(metrics, ["objective"])
+    return pd.concat([tried, curves], ignore_index=True)
 
 
 def draw(

@@ -182,15 +182,13 @@ def curves(results: Results, metric: str, by: Sequence[str]) -> pd.DataFrame:
     parameters = {"step", "run", *next(iter(results.runs.values()))["params"]["parameters"]}
     if metric not in results.metrics or metric in parameters:
         raise unknown("metric", metric, set(results.metrics) - parameters)
-    # Not every record holds every metric: evaluations are less frequent than training steps.
-    has_metric = results.metrics[metric].notna()
-    measured = Results(results.metrics[has_metric], results.groups, results.runs)
-    if measured.metrics.duplicated([*by, "seed", "step"]).any():
+    measured = results.metrics[results.metrics[metric].notna()]
+    if measured.duplicated([*by, "seed", "step"]).any():
         raise LabError(
             f"runs differ in more than {', '.join(by)} and the seed: add"
             f" {', '.join(settings(results))}"
         )
-    table = measured.over_seeds(metric, list(by))
+    table = results.over_seeds(metric, list(by))
     table = table.assign(setting=table[list(by)].astype(str).agg(", ".join, axis=1))
     shared = set(results.metrics.get("objective", ()))
     return table.assign(objective=shared.pop()) if len(shared) == 1 else table

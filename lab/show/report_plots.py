@@ -60,7 +60,7 @@ def looks(table: pd.DataFrame, by: Sequence[str]) -> dict[str, Look]:
         return dict(zip(names, zip(shades, turns, strict=True), strict=True))
     taken = {style.color for style in own.values()}
     free = [color for color in COLORS if color not in taken]
-    found: dict[str, Look] = {}
+    assigned: dict[str, Look] = {}
     for setting in sorted(names, key=lambda setting: setting not in own):
         if setting in own:
             style = own[setting]
@@ -68,8 +68,9 @@ def looks(table: pd.DataFrame, by: Sequence[str]) -> dict[str, Look]:
             choices = [(style.color, pattern) for pattern in (dashes, *DASHES)]
         else:
             choices = [(color, dashes) for dashes in DASHES for color in free or COLORS]
-        found[setting] = next((look for look in choices if look not in found.values()), choices[0])
-    return {setting: found[setting] for setting in names}
+        free_looks = (look for look in choices if look not in assigned.values())
+        assigned[setting] = next(free_looks, choices[0])
+    return {setting: assigned[setting] for setting in names}
 
 
 def _style_of(name: str) -> plots.LineStyle | None:

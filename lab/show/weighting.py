@@ -80,17 +80,17 @@ def by_advantages(counts: Counts) -> Trained | None:
     kept = (K > 0) & (K < n) & np.isfinite(counts.advantages).all(axis=1)
     if not kept.any():
         return None
-    n, K, found = n[kept], K[kept], counts.advantages[kept]
+    n, K, written = n[kept], K[kept], counts.advantages[kept]
     for spec in dict.fromkeys((*WRITTEN_BY, *estimator_names())):
         try:
             expected = expected_advantages(spec, n, K)
         except LabError:  # it has options without a default, or needs larger groups
             continue
-        if np.allclose(found, expected, rtol=NEAR, atol=1e-6):
+        if np.allclose(written, expected, rtol=NEAR, atol=1e-6):
             by = f" ({WRITTEN_BY[spec]})" if spec in WRITTEN_BY else ""
             return Trained(spec, f"trained with {spec}{by}, by the advantages in the file")
-    gap = found[:, 0] - found[:, 1]
-    if np.allclose(found[:, 0], gap * (1 - K / n), rtol=NEAR, atol=1e-6):
+    gap = written[:, 0] - written[:, 1]
+    if np.allclose(written[:, 0], gap * (1 - K / n), rtol=NEAR, atol=1e-6):
         steps = np.array(counts.steps)[kept]
         if all(
             np.allclose(gap[steps == step], gap[steps == step][0], rtol=NEAR, atol=1e-6)
@@ -122,8 +122,8 @@ def by_settings(path: Path) -> Trained | None:
     folder = path if path.is_dir() else path.parent
     for place in [folder, *list(folder.resolve().parents)[:FOLDERS_ABOVE]]:
         for file in (place / "config.yaml", place / ".hydra" / "config.yaml"):
-            if file.is_file() and (found := _told(_settings(file), file)):
-                return found
+            if file.is_file() and (weighting := _told(_settings(file), file)):
+                return weighting
     return None
 
 
