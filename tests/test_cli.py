@@ -197,31 +197,11 @@ CELLS = ['config = runs.configure("tiny", globals())', "print(config.steps)"]
 @pytest.mark.parametrize(
     "preset, cells, fault",
     [
-        (
-            PRESET + "[smoke]\nsteps = 0\n",
-            CELLS,
-            "preset tiny: tiny: steps = 0 is out of range",
-        ),
-        (
-            PRESET + "[smoke]\nstep = 1\n",
-            CELLS,
-            "preset tiny: unknown parameter of tiny.toml [smoke]",
-        ),
+        (PRESET + "[smoke]\nsteps = 0\n", CELLS, "preset tiny: tiny: steps = 0 is out of range"),
         (PRESET, CELLS[:1], "notebook of tiny: tiny.ipynb: no cell reads the parameter steps"),
-        (
-            'trainer = "lab.toy.tabular"\n' + PRESET,
-            CELLS,
-            "preset tiny: tiny.toml: trainer 'lab.toy.tabular'",
-        ),
-        (
-            'trainer = "lab.toy.tabular:trian"\n' + PRESET,
-            CELLS,
-            "tiny.toml: trainer 'lab.toy.tabular:trian'",
-        ),
-        (
-            'trainer = "lab.toy.nowhere:train"\n' + PRESET,
-            CELLS,
-            "tiny.toml: trainer 'lab.toy.nowhere:train'",
+        *(
+            (f'trainer = "{place}"\n{PRESET}', CELLS, f"preset tiny: tiny.toml: trainer '{place}'")
+            for place in ("lab.toy.tabular", "lab.toy.tabular:trian", "lab.toy.nowhere:train")
         ),
     ],
 )
@@ -273,9 +253,6 @@ def test_check_finds_a_fault_in_a_sweep_and_missing_data(faults, invent, monkeyp
         first == "data: handwritten digits: found 2 digits instead of 1797: reinstall scikit-learn"
     )
     assert second.startswith("sweep mine: unknown parameter of tiny 'step': did you mean 'steps'?")
-
-
-# --- Makefile -----------------------------------------------------------------------------------
 
 
 def test_a_run_of_train_is_the_run_of_the_command(capsys):

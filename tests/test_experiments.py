@@ -287,105 +287,38 @@ MAKE = 'config = runs.configure("tiny", globals())'
 READ = "print(config.steps, config.rates)"
 
 
+RATES = "\nrates = [0.5]"
+CELLS = {  # what the parameters cell may hold wrongly
+    PARAMETERS + "\nseed = 1": "tiny.ipynb, which its preset does not have, 'seed'",
+    PARAMETERS.replace("steps", "step"): "did you mean 'steps'?",
+    PARAMETERS.replace("steps = 3", "steps = 4"): "steps = 4, but the preset says 3",
+    PARAMETERS.replace("[0.5]", "[0.5, 0.6]"): "rates = [0.5, 0.6], but the preset says [0.5]",
+    PARAMETERS.replace("laptop", "smoke"): "scale = 'smoke', but the preset says 'laptop'",
+    "steps = 3": "tiny.ipynb: the parameters cell lacks ",
+    "steps: int = 3" + RATES: "'steps: int = 3' in the parameters cell: write name =",
+    "steps = 1 + 2" + RATES: "'steps = 1 + 2' is not a plain value: write a number",
+    "steps = int(3)" + RATES: "'steps = int(3)' is not a plain value",
+    "steps = n = 3" + RATES: "'steps = n = 3' in the parameters cell",
+    "steps, n = 3, 4" + RATES: "in the parameters cell: write name = value",
+    "import os\nsteps = 3" + RATES: "'import os' in the parameters cell",
+    "steps = 3\nsteps = 3" + RATES: "steps is given twice in the parameters cell",
+    "steps = " + RATES: "tiny.ipynb: invalid syntax in 'steps =': fix the cell",
+    None: "tiny.ipynb has 0 cells tagged 'parameters': tag exactly one",
+}
+OTHERS = [  # what the other cells may lack or hold
+    ([READ], "no cell has config = runs.configure('tiny', globals())"),
+    ([MAKE.replace("tiny", "tabular"), READ], "no cell has config = runs.configure('tiny', "),
+    ([MAKE, "print(config.steps)  # config.rates"], "no cell reads the parameter rates: use it"),
+    ([MAKE, READ, "print(steps)"], "a cell uses the variable steps, a parameter's name"),
+    ([MAKE, READ, "rates = 1"], "a cell uses the variable rates"),
+    ([MAKE, "print(config", "print(1)"], "tiny.ipynb: '(' was never closed in"),
+]
+
+
 @pytest.mark.parametrize(
     "parameters, cells, sentence",
-    [
-        (
-            PARAMETERS + "\nseed = 1",
-            [MAKE, READ],
-            "unknown parameter in tiny.ipynb, which its preset does not have, 'seed'",
-        ),
-        (PARAMETERS.replace("steps", "step"), [MAKE, READ], "did you mean 'steps'?"),
-        ("steps = 3", [MAKE, READ], "tiny.ipynb: the parameters cell lacks "),
-        (
-            PARAMETERS,
-            [READ],
-            "tiny.ipynb: no cell has config = runs.configure('tiny', globals())",
-        ),
-        (
-            PARAMETERS,
-            ['config = runs.configure("tabular", globals())', READ],
-            "tiny.ipynb: no cell has config = runs.configure('tiny', globals())",
-        ),
-        (
-            PARAMETERS,
-            [MAKE, "print(config.steps)"],
-            "tiny.ipynb: no cell reads the parameter rates: use it, or remove it",
-        ),
-        (
-            PARAMETERS,
-            [MAKE, "print(config.steps)  # config.rates", "print('config.rates')"],
-            "no cell reads the parameter rates",
-        ),
-        (
-            PARAMETERS,
-            [MAKE, READ, "print(steps)"],
-            "tiny.ipynb: a cell uses the variable steps, a parameter's name: read config.steps",
-        ),
-        (PARAMETERS, [MAKE, READ, "rates = 1"], "a cell uses the variable rates"),
-        (
-            PARAMETERS.replace("steps = 3", "steps = 4"),
-            [MAKE, READ],
-            "tiny.ipynb: steps = 4, but the preset says 3",
-        ),
-        (
-            PARAMETERS.replace("[0.5]", "[0.5, 0.6]"),
-            [MAKE, READ],
-            "rates = [0.5, 0.6], but the preset says [0.5]",
-        ),
-        (
-            PARAMETERS.replace("laptop", "smoke"),
-            [MAKE, READ],
-            "tiny.ipynb: scale = 'smoke', but the preset says 'laptop'",
-        ),
-        (
-            "steps: int = 3\nrates = [0.5]",
-            [MAKE, READ],
-            "'steps: int = 3' in the parameters cell: write name =",
-        ),
-        (
-            "steps = 1 + 2\nrates = [0.5]",
-            [MAKE, READ],
-            "'steps = 1 + 2' is not a plain value: write a number",
-        ),
-        (
-            "steps = int(3)\nrates = [0.5]",
-            [MAKE, READ],
-            "'steps = int(3)' is not a plain value",
-        ),
-        (
-            "steps = n = 3\nrates = [0.5]",
-            [MAKE, READ],
-            "'steps = n = 3' in the parameters cell",
-        ),
-        (
-            "steps, n = 3, 4\nrates = [0.5]",
-            [MAKE, READ],
-            "in the parameters cell: write name = value",
-        ),
-        (
-            "steps += 3\nrates = [0.5]",
-            [MAKE, READ],
-            "'steps += 3' in the parameters cell",
-        ),
-        (
-            "import os\nsteps = 3\nrates = [0.5]",
-            [MAKE, READ],
-            "'import os' in the parameters cell",
-        ),
-        (
-            "steps = 3\nsteps = 3\nrates = [0.5]",
-            [MAKE, READ],
-            "steps is given twice in the parameters cell",
-        ),
-        (
-            "steps = \nrates = [0.5]",
-            [MAKE, READ],
-            "tiny.ipynb: invalid syntax in 'steps =': fix the cell",
-        ),
-        (PARAMETERS, [MAKE, "print(config", "print(1)"], "tiny.ipynb: '(' was never closed in"),
-        (None, ["print(1)"], "tiny.ipynb has 0 cells tagged 'parameters': tag exactly one"),
-    ],
+    [(cell, [MAKE, READ], sentence) for cell, sentence in CELLS.items()]
+    + [(PARAMETERS, *other) for other in OTHERS],
 )
 def test_a_notebook_that_is_not_its_preset_is_refused_before_it_runs(
     invent, runs, parameters, cells, sentence
