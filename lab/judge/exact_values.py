@@ -11,6 +11,7 @@ What is too large is refused before it is computed (`TooLarge`).
 
 import hashlib
 import math
+import operator
 import threading
 from collections.abc import Iterator
 from fractions import Fraction
@@ -56,8 +57,8 @@ def mentions(tree: Tree, *wanted: str) -> bool:
 class Evaluation:
     """The value of formulas at one point, to `digits` digits where it is not rational.
 
-    `log`: the base of a logarithm without one, 10 or "e". `sign`: that of ±. `smallest` and
-    `largest` tell how far apart the values on the way are, in bits.
+    `log`: the base of a logarithm without one, 10 or "e". `smallest` and `largest` tell how far
+    apart the values on the way are, in bits.
     """
 
     def __init__(
@@ -65,12 +66,10 @@ class Evaluation:
         point: dict[str, Fraction],
         digits: int,
         log: str = "10",
-        sign: int = 1,
         real: bool = False,
     ) -> None:
         self.point = point
         self.log = log
-        self.sign = sign
         self.real = real
         self.mp = _context()
         self.mp.dps = digits
@@ -83,11 +82,12 @@ class Evaluation:
             return self.kept(tree[1])
         if kind == "name":
             return self.name(tree[1])
-        if kind in ("pm", "mp"):
-            sign = self.sign if kind == "pm" else -self.sign
-            return self.kept(self.value(tree[1]) + sign * self.lifted(self.value(tree[2])))
         parts = [self.value(part) for part in tree[1:]]
         try:
+            if kind in _OPERATORS:
+                if not all(isinstance(part, Fraction) for part in parts):
+                    parts = [self.lifted(part) for part in parts]
+                return self.kept(_OPERATORS[kind](*parts))
             return self.kept(getattr(self, "_" + _METHODS.get(kind, "function"))(kind, *parts))
         except (ZeroDivisionError, ValueError, OverflowError, TypeError) as error:
             raise Undefined(str(error)) from error
@@ -136,24 +136,6 @@ class Evaluation:
             return self.mp.mpf(value.numerator) / value.denominator
         return value
 
-    def _add(self, _: str, a: Any, b: Any) -> Any:
-        if isinstance(a, Fraction) and isinstance(b, Fraction):
-            return a + b
-        return self.lifted(a) + self.lifted(b)
-
-    def _negative(self, _: str, a: Any) -> Any:
-        return -a
-
-    def _multiply(self, _: str, a: Any, b: Any) -> Any:
-        if isinstance(a, Fraction) and isinstance(b, Fraction):
-            return a * b
-        return self.lifted(a) * self.lifted(b)
-
-    def _divide(self, _: str, a: Any, b: Any) -> Any:
-        if isinstance(a, Fraction) and isinstance(b, Fraction):
-            return a / b
-        return self.lifted(a) / self.lifted(b)
-
     def _raise(self, _: str, a: Any, b: Any) -> Any:
         if isinstance(b, Fraction) and b == 2 and not isinstance(a, Fraction):
             return a * a
@@ -186,13 +168,18 @@ class Evaluation:
                 if n > 2:
                     return self.mp.root(self.lifted(a), n)
                 return self.mp.mpc(0, 1) * self.lifted(root)
-            top, below = _exact_root(abs(a.numerator), n), _exact_root(a.denominator, n)
-            if top is not None and below is not None:
-                return Fraction(sign * top, below)
+            roots = [self._whole_root(abs(x), n) for x in a.as_integer_ratio()]
+            if Fraction(roots[0] ** n, roots[1] ** n) == abs(a):
+                return Fraction(sign * roots[0], roots[1])
             return sign * self.mp.root(self.lifted(abs(a)), n)
         if n % 2 and not isinstance(a, self.mp.mpc) and a < 0:
             return -self.mp.root(-a, n)
         return self.mp.root(a, n)
+
+    def _whole_root(self, n: int, degree: int) -> int:
+        """The whole number nearest to a root."""
+        with self.mp.workprec(n.bit_length() // degree + 20):
+            return int(self.mp.nint(self.mp.root(n, degree)))
 
     def _factorial(self, _: str, a: Any) -> Any:
         if isinstance(a, Fraction) and a.denominator == 1:
@@ -219,9 +206,6 @@ class Evaluation:
         text = ";".join(self.mp.nstr(self.lifted(a), self.mp.dps - 15) for a in arguments)
         digest = hashlib.sha256(f"{function};{text}".encode()).digest()
         return function * (1 + Fraction(int.from_bytes(digest[:6], "big"), 1 << 48))
-
-    def _absolute(self, _: str, a: Any) -> Any:
-        return abs(a)
 
     def _degrees(self, _: str, a: Any) -> Any:
         return self.lifted(a) * self.mp.pi / 180
@@ -268,9 +252,11 @@ class Evaluation:
         return Fraction(nearest) if close else value
 
 
+_OPERATORS: dict[str, Any] = {
+    "-": operator.neg, "+": operator.add, "*": operator.mul, "/": operator.truediv, "abs": abs
+}  # fmt: skip
 _METHODS = {
-    "+": "add", "-": "negative", "*": "multiply", "/": "divide", "^": "raise", "root": "root",
-    "!": "factorial", "binom": "binomial", "abs": "absolute", "degrees": "degrees",
+    "^": "raise", "root": "root", "!": "factorial", "binom": "binomial", "degrees": "degrees",
     "floor": "rounded", "ceil": "rounded", "max": "several", "min": "several", "gcd": "several",
     "lcm": "several", "apply": "applied",
 }  # fmt: skip
@@ -280,28 +266,7 @@ _MPMATH = {
 }
 
 
-def _exact_root(n: int, degree: int) -> int | None:
-    """The whole root of n, or None."""
-    if n < 2:
-        return n
-    if degree == 2:
-        root = math.isqrt(n)
-        return root if root * root == n else None
-    if n.bit_length() < degree or n.bit_length() > 4096:
-        return None
-    low, high = 1, 1 << (n.bit_length() // degree + 1)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if middle**degree <= n:
-            low = middle
-        else:
-            high = middle - 1
-    return low if low**degree == n else None
-
-
-def same_value(
-    answer: Tree, gold: Tree, seed: str, sign: int = 1, tolerance: Fraction | None = None
-) -> bool:
+def same_value(answer: Tree, gold: Tree, seed: str, tolerance: Fraction | None = None) -> bool:
     """Whether two formulas are equal; with a `tolerance`, relative to the gold, or close to it.
 
     `seed`: both texts; their digits set the precision, and letters take their values from it.
@@ -314,7 +279,7 @@ def same_value(
     answer, gold = without_calls(answer, gold)
     letters = sorted(names(answer) | names(gold))
     bases = ["10", "e"] if mentions(answer, "log") or mentions(gold, "log") else ["10"]
-    return any(_same(answer, gold, letters, seed, log, sign, tolerance) for log in bases)
+    return any(_same(answer, gold, letters, seed, log, tolerance) for log in bases)
 
 
 def _same(
@@ -323,16 +288,15 @@ def _same(
     letters: list[str],
     seed: str,
     log: str,
-    sign: int,
     tolerance: Fraction | None,
 ) -> bool:
     if not letters:
-        return _near(answer, gold, {}, seed, log, sign, tolerance)
+        return _near(answer, gold, {}, seed, log, tolerance)
     real = not (mentions(answer, "i") or mentions(gold, "i"))
     compared = 0
     for point in points(letters, seed):
         try:
-            if not _near(answer, gold, point, seed, log, sign, tolerance, real):
+            if not _near(answer, gold, point, seed, log, tolerance, real):
                 return False
             compared += 1
         except Undefined:
@@ -351,14 +315,13 @@ def _near(
     point: dict[str, Fraction],
     seed: str,
     log: str,
-    sign: int,
     tolerance: Fraction | None,
     real: bool = False,
 ) -> bool:
     """Whether two formulas are equal at a point, to the digits that they need."""
     digits = 40 + sum(character.isdigit() for character in seed)
     for again in (False, True):
-        evaluation = Evaluation(point, digits, log, sign, real)
+        evaluation = Evaluation(point, digits, log, real)
         a, b = evaluation.value(answer), evaluation.value(gold)
         exact = isinstance(a, Fraction) and isinstance(b, Fraction)
         if exact and tolerance is None:

@@ -1,21 +1,57 @@
-"""A worker's work: a user's reward function on batches of completions.
+"""A worker process: a user's reward function on batches of completions.
 
-It runs in a process of its own (`lab.judge.worker`), needs nothing of the lab, and runs no
-text of a model. Its arguments are the function, as "FILE.py:NAME" or "MODULE:NAME", the folder that
-modules are looked for in, and whether rewards are "binary" or "graded".
+    python -P reward_worker.py DESCRIPTOR FUNCTION FOLDER REWARDS
+
+Requests come on a socket, replies go back, and nothing else does; `lab.judge.worker_pool` has the
+other end. FUNCTION is "FILE.py:NAME" or "MODULE:NAME", FOLDER is where modules are looked for, and
+REWARDS is "binary" or "graded". This file runs by itself: it imports nothing of the lab, and runs
+no text of a model.
+
+What the function runs must not speak for it, since that may be a program that a model wrote. A
+program does not inherit the socket, a fork closes it, and descriptors 0 to 2 are of no use: the
+pool gives the worker no input, and takes nothing printed for a reply. A reply carries the number of
+its request, drawn at random, which only this loop has read.
 """
 
 import importlib
 import importlib.util
+import json
 import math
+import os
 import signal
 import sys
 import traceback
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 SHOWN = 300  # characters of what a function gave or raised
+
+
+def serve(descriptor: int, arguments: list[str]) -> None:
+    """Answer requests until the socket is closed; a line is [number, request] or [number, reply].
+
+    The first reply, to no request, has the number 0. At the end every process of the worker's group
+    is killed, this one too.
+    """
+    os.set_inheritable(descriptor, False)
+    os.register_at_fork(after_in_child=lambda: os.close(descriptor))
+    # A signal to a whole job does not end the work under way; the end of the socket does.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout = sys.stderr  # whole lines, so that none is lost where the process ends at once
+    requests = open(descriptor, encoding="utf-8", closefd=False)
+    replies = open(descriptor, "w", encoding="utf-8", closefd=False)
+    replied = work(*arguments)
+    number, reply = 0, next(replied)
+    with suppress(OSError):  # this is a fork that returned from the work, or nobody listens
+        while True:
+            print(json.dumps([number, reply]), file=replies, flush=True)
+            if not (line := requests.readline()):
+                os.killpg(0, signal.SIGKILL)
+            number, request = json.loads(line)
+            reply = replied.send(request)
 
 
 def work(spec: str, folder: str, rewards: str) -> Generator[Any, Any, None]:
@@ -76,3 +112,7 @@ def described(error: BaseException) -> str:
     last = [frame for frame in frames if not frame.filename.startswith("<")][-1]  # as <frozen site>
     text = " ".join(str(error).split())[:SHOWN]
     return f"{type(error).__name__}: {text} ({Path(last.filename).name}, line {last.lineno})"
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]), sys.argv[2:])

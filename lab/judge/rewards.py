@@ -12,18 +12,16 @@ rollout. What it prints is shown on standard error, with its name; it has no sta
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from lab.errors import LabError, real, whole
 from lab.judge.verifier import MIN_CHECKS, Verdict, Verifier
-from lab.judge.worker_pool import START_SECONDS, Worker, Workers, module_path
+from lab.judge.worker_pool import START_SECONDS, Request, Workers
 
-WORKER_SCRIPT = Path(__file__).with_name("reward_worker.py")
 BATCH = 64  # completions a call
 SHOWN = 10_000  # characters of what a function prints, over its life
 
@@ -55,11 +53,13 @@ class RewardFunction:
         self.right_from = None if right_from is None else real("right_from", right_from)
         self.error_limit = real("error_limit", error_limit, 0, 1)
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        self._pool = _RewardWorkers(
-            spec,
+        self.seconds = real("seconds", seconds, 0.01, 600)
+        self._room = SHOWN  # characters that may still be shown
+        self._pool = Workers(
             whole("workers", cores if workers is None else workers),
-            real("seconds", seconds, 0.01, 600),
-            graded=right_from is not None,
+            [spec, os.getcwd(), "binary" if right_from is None else "graded"],
+            self._show,
+            self._refuse,
         )
 
     def __enter__(self) -> RewardFunction:
@@ -112,82 +112,54 @@ class RewardFunction:
         rewards: dict[int, float | None],
     ) -> list[range]:
         """Fill in the rewards of each batch of rows; returns the batches that were late or died."""
-        requests = [
-            Batch(rows, *zip(*pairs[rows.start : rows.stop], strict=True)) for rows in batches
-        ]
+        requests = []
+        for rows in batches:
+            seconds = self.seconds * len(rows)
+            content = (seconds, *zip(*pairs[rows.start : rows.stop], strict=True))
+            requests.append(Request(rows, content, seconds))
         failed = []
         with closing(self._pool.replies(requests)) as replies:
             for request, reply in replies:
                 if reply in ("timeout", "crash"):
                     failed.append(request.rows)
                 else:
-                    values = self._pool.read(reply)
+                    values = self._read(reply)
                     rewards.update(zip(request.rows, values, strict=True))
         return failed
 
-
-class Batch(NamedTuple):
-    """A call: the rows that it judges, and its arguments."""
-
-    rows: range
-    completions: tuple[str, ...]
-    answers: tuple[str, ...]
-
-
-class _RewardWorkers(Workers):
-    """Workers that hold the function."""
-
-    def __init__(self, spec: str, size: int, seconds: float, graded: bool) -> None:
-        super().__init__(size)
-        self.seconds = seconds
-        self.spec = spec
-        self.graded = graded
-        self.room = SHOWN  # characters that may still be shown
-
-    def start(self) -> Worker:
-        arguments = [self.spec, os.getcwd(), "graded" if self.graded else "binary"]
-        environment = dict(os.environ) | {"PYTHONPATH": module_path()}
-        return Worker(WORKER_SCRIPT, arguments, environment, subprocess.PIPE)
-
-    def show(self, text: bytes) -> None:
+    def _show(self, text: bytes) -> None:
         """Print on standard error what the function printed, up to SHOWN characters of it.
 
         Each line begins with the function's name, and has nothing that a terminal would obey: it
         may be a model's.
         """
         for line in text.decode(errors="replace").expandtabs().splitlines():
-            if self.room <= 0:
+            if self._room <= 0:
                 return
             harmless = "".join(
                 sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in line
             )
-            print(f"{self.spec}: {harmless[: self.room]}", file=sys.stderr, flush=True)
-            self.room -= len(line) + 1
-            if self.room <= 0:
+            print(f"{self.spec}: {harmless[: self._room]}", file=sys.stderr, flush=True)
+            self._room -= len(line) + 1
+            if self._room <= 0:
                 print(
                     f"lab: what else {self.spec} prints is not shown", file=sys.stderr, flush=True
                 )
 
-    def limit(self, request: Batch) -> float:
-        return self.seconds * len(request.rows)
-
-    def content(self, request: Batch) -> Any:
-        return self.limit(request), request.completions, request.answers
-
-    def not_started(self, worker: Worker, reply: Any) -> None:
+    def _refuse(self, reply: Any) -> None:
         faults = {
             "crash": "ends its process when it is loaded",
             "timeout": f"is not loaded after {START_SECONDS:g} s",
         }
-        self.read({"fault": faults[reply]} if isinstance(reply, str) else reply)
+        self._read({"fault": faults[reply]} if isinstance(reply, str) else reply)
 
-    def read(self, reply: dict[str, Any]) -> list[float | None]:
+    def _read(self, reply: dict[str, Any]) -> list[float | None]:
         """The rewards in a worker's reply. LabError: a fault of the function."""
         if fault := reply.get("fault"):
             cure = (
-                "a finite number or None for each"
-                if self.graded
-                else "0, 1 or None for each, or take an estimator of real rewards (lab.lift)"
+                "0, 1 or None for each, or take an estimator of real rewards (lab.lift)"
+                if self.right_from is None
+                else "a finite number or None for each"
             )
             raise LabError(
                 f"the reward {self.spec} {fault}: give a function of completions and answers that"

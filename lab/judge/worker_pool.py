@@ -1,10 +1,9 @@
 """Worker processes that can be killed, for work that may hang.
 
-A worker is a fresh interpreter on a socket (`lab.judge.worker`), not a fork: threads and CUDA
-in the caller do not matter. One that does not answer in time is killed with SIGKILL, with all that
+A worker is a fresh interpreter on a socket (`reward_worker.py`), not a fork: threads and CUDA in
+the caller do not matter. One that does not answer in time is killed with SIGKILL, with all that
 it started, and replaced. Should the caller be gone by then, its own timer ends it; at the end of
-its socket it ends. What runs inside: `lab.judge.reward_worker`. Time is wall time, because a
-user's function may wait for something.
+its socket it ends. Time is wall time, because a user's function may wait for something.
 """
 
 import json
@@ -16,61 +15,66 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-LOOP = Path(__file__).with_name("worker.py")
+SCRIPT = Path(__file__).with_name("reward_worker.py")
 START_SECONDS = 60.0  # seconds a worker has to load what it runs
 PART = 1 << 16  # bytes read at a time: as many as a pipe of Linux holds
+
+
+class Request(NamedTuple):
+    """What a worker is asked: `content` is JSON, to be answered within `seconds`."""
+
+    rows: range
+    content: Any
+    seconds: float
 
 
 class Worker:
     """One process: starting until `ready`, busy while it has a `request`, late after `deadline`.
 
-    It runs a script's `work`, see `lab.judge.worker`, in a session of its own, without input.
-    Where its output goes, and that of the processes that it starts, is `output`, as for Popen.
+    It runs `reward_worker.py` in a session of its own, with the environment of the caller and
+    without input.
     """
 
-    request: Any
-
-    def __init__(
-        self, script: Path, arguments: list[str], environment: dict[str, str], output: int
-    ) -> None:
+    def __init__(self, arguments: list[str]) -> None:
         self.channel, theirs = socket.socketpair()
+        path = os.pathsep.join(entry or os.curdir for entry in sys.path)
         with theirs:
             descriptor = theirs.fileno()
             self.process = subprocess.Popen(
-                [sys.executable, "-P", str(LOOP), str(descriptor), str(script), *arguments],
+                [sys.executable, "-P", str(SCRIPT), str(descriptor), *arguments],
                 stdin=subprocess.DEVNULL,
-                stdout=output,
+                stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 bufsize=0,
-                env=environment,
+                env=dict(os.environ) | {"PYTHONPATH": path},
                 pass_fds=[descriptor],
                 start_new_session=True,
             )
         self.output = self.process.stdout
-        if self.output is not None:
-            os.set_blocking(self.output.fileno(), False)
+        assert self.output is not None  # a pipe was asked for
+        os.set_blocking(self.output.fileno(), False)
         self.ready = False
-        self.request = None
+        self.request: Request | None = None
         self.number = 0  # of the request
         self.line = b""  # what has come of a reply
         self.printed = b""  # during the request, or before it
         self.deadline = time.monotonic() + START_SECONDS
 
-    def send(self, request: Any, content: Any, seconds: float) -> None:
-        """Give the worker a request, whose content is JSON, to be answered within `seconds`."""
+    def send(self, request: Request) -> None:
+        """Give the worker a request."""
         self.request = request
         self.number = secrets.randbits(64)
-        self.deadline = time.monotonic() + seconds
-        self.channel.settimeout(seconds)
+        self.deadline = time.monotonic() + request.seconds
+        self.channel.settimeout(request.seconds)
         # A worker that has just died, or that reads nothing, is noticed when its reply is awaited.
         with suppress(OSError):
-            self.channel.sendall(json.dumps([self.number, content]).encode() + b"\n")
+            self.channel.sendall(json.dumps([self.number, request.content]).encode() + b"\n")
 
     def receive(self) -> Any:
         """The reply; None while more is to come, "crash" for any other text or the socket's end."""
@@ -108,45 +112,35 @@ class Worker:
 
 
 class Workers:
-    """Up to `size` workers, which start when first needed.
+    """Up to `size` workers, which start when first needed, with `arguments`.
 
-    What the workers run, and what a request is, is for a class below to say.
+    `show` is called with what a worker has printed by the end of a request, `refuse` with what it
+    replied in place of "ready".
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(
+        self,
+        size: int,
+        arguments: list[str],
+        show: Callable[[bytes], None],
+        refuse: Callable[[Any], None],
+    ) -> None:
         self.size = size
+        self.arguments = arguments
+        self.show = show
+        self.refuse = refuse
         self.workers: list[Worker] = []
-
-    def start(self) -> Worker:
-        """A new worker."""
-        raise NotImplementedError
-
-    def limit(self, request: Any) -> float:
-        """The seconds of wall time that a worker has for a request."""
-        raise NotImplementedError
-
-    def content(self, request: Any) -> Any:
-        """A request as a worker reads it, in JSON."""
-        raise NotImplementedError
-
-    def show(self, text: bytes) -> None:
-        """Called with what a worker has printed by the end of a request."""
-        raise NotImplementedError
-
-    def not_started(self, worker: Worker, reply: Any) -> None:
-        """Called with what a worker replied in place of "ready"; as in `replies`."""
-        raise NotImplementedError
 
     def close(self) -> None:
         """Kill all workers."""
         while self.workers:
             self.workers.pop().kill()
 
-    def replies(self, requests: Sequence[Any]) -> Generator[tuple[Any, Any], None, None]:
+    def replies(self, requests: Sequence[Request]) -> Generator[tuple[Request, Any], None, None]:
         """Each request with its reply, in the order in which the workers answer.
 
-        A reply is a worker's own, "timeout" or "crash".
-        Closing the generator kills the workers that are still busy.
+        A reply is a worker's own, "timeout" or "crash". Closing the generator kills the workers
+        that are still busy.
         """
         waiting = deque(requests)
         try:
@@ -157,19 +151,18 @@ class Workers:
             for worker in [worker for worker in self.workers if worker.request]:
                 self._remove(worker)
 
-    def _assign(self, waiting: deque[Any]) -> None:
+    def _assign(self, waiting: deque[Request]) -> None:
         """Give every idle worker a request; start workers while requests are left over."""
         for worker in [worker for worker in self.workers if worker.ready and not worker.request]:
             if wait([worker.channel], 0):  # killed from outside, or it speaks unasked
                 self._remove(worker)
             elif waiting:
-                request = waiting.popleft()
-                worker.send(request, self.content(request), self.limit(request))
+                worker.send(waiting.popleft())
         busy = sum(bool(worker.request) for worker in self.workers)
         while len(self.workers) < min(self.size, len(waiting) + busy):
-            self.workers.append(self.start())
+            self.workers.append(Worker(self.arguments))
 
-    def _arrived(self) -> Iterator[tuple[Any, str]]:
+    def _arrived(self) -> Iterator[tuple[Request, Any]]:
         """Wait until a worker answers or is late, and yield the replies that are known by then."""
         busy = [worker for worker in self.workers if worker.request or not worker.ready]
         outputs = [worker.output.fileno() for worker in busy if worker.output is not None]
@@ -194,18 +187,12 @@ class Workers:
                 self._remove(worker)
             if started:
                 worker.ready = True
-            elif worker.ready:
-                request = worker.request
+            elif request := worker.request:
                 worker.request = None
                 yield request, reply
             else:
-                self.not_started(worker, reply)
+                self.refuse(reply)
 
     def _remove(self, worker: Worker) -> None:
         self.workers.remove(worker)
         worker.kill()
-
-
-def module_path() -> str:
-    """PYTHONPATH of a worker: where this process finds its modules."""
-    return os.pathsep.join(entry or os.curdir for entry in sys.path)
