@@ -12,7 +12,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import chain, pairwise, product
+from itertools import accumulate, chain, pairwise, product
 
 from lab.judge.extract import MAX_DEPTH, MAX_LENGTH
 from lab.judge.formula_reader import (
@@ -270,7 +270,8 @@ def read(text: str) -> Answer:
     if not 0 < len(text) <= MAX_LENGTH:
         raise Unreadable("an answer without text, or a long one")
     spelt = _without_box(spell(text))
-    _check_depth(spelt)
+    if max(_depths(spelt)) > MAX_DEPTH:
+        raise Unreadable("brackets too deep")
     while spelt[:1] in "=:" and spelt:
         spelt = spelt[1:].strip()
     spelt = _concluded(re.sub(r"^\\approx(?![A-Za-z])\s*", "", spelt))
@@ -281,8 +282,6 @@ def read(text: str) -> Answer:
         inside = (whole[1] or whole[2] or "").strip()
         if whole[2] is None or re.search(r"[0-9,]", inside):
             spelt = inside
-    if not spelt:
-        raise Unreadable("nothing")
     if condition := _CONDITION.fullmatch(spelt):  # the set of all x with a property
         return read(condition[1])
     if named := _NAMED.fullmatch(spelt):  # N = 52_8, A = a matrix
@@ -299,8 +298,6 @@ def read(text: str) -> Answer:
         if first in NUMBERS and (unit := read_unit(rest)):
             return Value(number(NUMBERS[first]), unit)
     if words is not None and (words.text in _NOTHING or not _may_be_product(spelt)):
-        return words
-    if words is not None and (words.text[-1].isdigit() or words.text in NUMBERS):  # may 5, six
         return words
     try:
         return _joined(spelt)
@@ -333,8 +330,6 @@ def _may_be_product(spelt: str) -> bool:
 
     A word of three letters or more has a vowel; abc and xyz are products all the same.
     """
-    if len(spelt) == 1:
-        return True
     return spelt.islower() and all(
         run.isalpha()
         and len(run) <= 5
@@ -361,32 +356,20 @@ def _end(pattern: re.Pattern[str], text: str) -> int:
     return match.end() if match else 0
 
 
-def _check_depth(text: str) -> None:
-    depth = 0
-    for mark in re.sub(r"[^(\[{}\])]", "", text):
-        depth += 1 if mark in "([{" else -1
-        if depth > MAX_DEPTH:
-            raise Unreadable("brackets too deep")
+def _depths(text: str, opening: str = "([{", closing: str = ")]}") -> list[int]:
+    """How many brackets are open at the begin of a text and after each of its characters."""
+    return [0, *accumulate((mark in opening) - (mark in closing) for mark in text)]
 
 
 def _without_box(text: str) -> str:
     r"""A text without a box, a line below it, or a font around a formula of commands."""
     while box := re.fullmatch(r"(?:\\(boxed|fbox|underline|text)\s*)?\{(.*)\}", text, re.DOTALL):
         inside = box[2].strip()
-        if not _balanced(inside) or (box[1] in ("text", None) and "\\" not in inside):
+        depths = _depths(re.sub(r"\\.", "", inside), "{", "}")
+        if min(depths) < 0 or depths[-1] or (box[1] in ("text", None) and "\\" not in inside):
             break
         text = inside
     return text
-
-
-def _balanced(text: str) -> bool:
-    """Whether no brace closes that the text has not opened."""
-    depth = 0
-    for mark in re.sub(r"\\.", "", text):
-        depth += (mark == "{") - (mark == "}")
-        if depth < 0:
-            return False
-    return depth == 0
 
 
 def _choice(spelt: str) -> Choice | None:
@@ -408,8 +391,6 @@ def _based(spelt: str) -> InBase | None:
     name = match[3] or match[4] or match[5]
     base = int(name) if name.isdigit() else _BASES.get(name, 0)
     digits = re.sub("[ ,]", "", match[2])
-    if not 2 <= base <= 36:
-        return None
     if any(int(digit, 36) >= base for digit in digits if digit != "."):
         raise Unreadable(f"a digit that base {base} has not")
     whole, _, part = digits.partition(".")
@@ -435,8 +416,6 @@ def _matrix(spelt: str) -> Matrix | None:
     if len(terms) - (terms[0] == "") != len(found):
         return None
     shapes = [[row.split("&") for row in _ROWS.split(text) if row.strip()] for text in found]
-    if any([*map(len, shape)] != [*map(len, shapes[0])] for shape in shapes):
-        raise Unreadable("matrices of several sizes")
     parts = [_OF_A_MATRIX.fullmatch(term) for term in terms if term]
     if terms[0]:
         signs = ["+", *signs]
@@ -505,7 +484,7 @@ def _of_any_integer(found: Answer, letter: str) -> Answer:
         if items == list(found.items):
             raise Unreadable("a whole number that nothing depends on")
         return replace(found, items=tuple(items))
-    if not isinstance(found, Value) or letter not in names(found.tree):
+    if not isinstance(found, Value):
         raise Unreadable("a whole number that nothing depends on")
     return Value(renamed(found.tree, letter, "any integer"), found.unit, found.label)
 
@@ -541,7 +520,8 @@ def _joined(spelt: str) -> Answer:
     if re.search(r"\\text\{[^{}]*(?<![a-z])and(?![a-z])", spelt):  # 3 dollars and 20 cents
         with suppress(Unreadable):
             return _sum_of_units(spelt, falling=True)
-    found = _split(spelt)
+    pieces, _ = _outside(_BETWEEN.sub(" ; ", spelt), (",", ";"), grouped=True)
+    found = [piece for piece in pieces if piece]
     if len(found) == 1:
         return _element(found[0])
     items: list[Answer] = []
@@ -555,41 +535,7 @@ def _joined(spelt: str) -> Answer:
     if isinstance(first, Value) and first.label:  # x = 1, 2
         if all(isinstance(item, Value) and not item.label for item in items[1:]):
             items = [_labelled(item, first.label) for item in items]
-    if isinstance(first, Relation) and first.signs == (r"\ne",):  # x != 1, 2
-        items = [
-            Relation((first.sides[0], item.tree), first.signs) if isinstance(item, Value) else item
-            for item in items
-        ]
     return Several("", tuple(items))
-
-
-def _split(spelt: str) -> list[str]:
-    """The text between commas, semicolons, "or" and "and" that stand in no brackets."""
-    text = _BETWEEN.sub(" ; ", spelt)
-    grouped = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])(?!,[0-9])")
-    parts, depth, start, position = [], 0, 0, 0
-    while position < len(text):
-        if depth == 0 and (position == 0 or text[position - 1] not in "0123456789,."):
-            if thousands := grouped.match(text, position):
-                position = thousands.end()
-                continue
-        mark = text[position]
-        if text.startswith(("\\langle", "\\rangle"), position):
-            depth += 1 if text[position + 1] == "l" else -1
-        if mark in "([{":
-            depth += 1
-        elif mark in ")]}":
-            depth -= 1
-        elif mark in ",;" and depth == 0:
-            parts.append(text[start:position])
-            start = position + 1
-        position += 1
-    parts.append(text[start:])
-    parts = [part.strip() for part in parts]
-    found = [part for part in parts if part]
-    if not found:
-        raise Unreadable("only commas")
-    return found
 
 
 def _element(text: str) -> Answer:
@@ -597,8 +543,6 @@ def _element(text: str) -> Answer:
     words = _words(text)
     if words is not None and len(words.text) > 1 and not _may_be_product(text):
         return words
-    if choice := (_choice(text) if re.fullmatch(r"\(?[A-J]\)?", unwrapped(text)) else None):
-        return choice
     sides, signs = _outside(text, RELATIONS)
     if len(sides) > 1:
         return _related(sides, signs)
@@ -646,21 +590,25 @@ _REALS = Several("()", (Value(("-", _INFINITE)), Value(_INFINITE)))
 _ALL = frozenset("all real numbers|all reals|any real number|all real values".split("|"))
 
 
-def _outside(text: str, marks: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """The pieces of a text between marks that stand in no brackets, and those marks."""
-    pattern = re.compile("|".join(
+def _outside(
+    text: str, marks: tuple[str, ...], grouped: bool = False
+) -> tuple[list[str], list[str]]:
+    """The pieces of a text between marks that stand in no brackets, and those marks.
+
+    `grouped`: the commas of 1,234 are none.
+    """
+    sought = "|".join(
         re.escape(mark) + ("(?![A-Za-z])" if mark[0] == "\\" else "") for mark in marks
-    ))  # fmt: skip
+    )
+    digits = r"(?<![0-9,.])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])(?!,[0-9])|" if grouped else ""
+    brackets = r"(?P<opening>\\langle|[(\[{])|(?P<closing>\\rangle|[)\]}])"
     parts, found, depth, start = [], [], 0, 0
-    position = 0
-    while position < len(text):
-        if depth == 0 and (match := pattern.match(text, position)):
-            parts.append(text[start:position].strip())
-            found.append(match[0])
-            start = position = match.end()
-            continue
-        depth += (text[position] in "([{") - (text[position] in ")]}")
-        position += 1
+    for match in re.finditer(rf"{digits}{brackets}|(?P<mark>{sought})", text):
+        depth += (match["opening"] is not None) - (match["closing"] is not None)
+        if match["mark"] and depth == 0:
+            parts.append(text[start : match.start()].strip())
+            found.append(match["mark"])
+            start = match.end()
     parts.append(text[start:].strip())
     return parts, found
 
@@ -676,11 +624,8 @@ def _bracketed(text: str) -> Several | None:
     if closing is None or (opening == r"\{") != (closing == r"\}"):
         return None
     inside = text[len(opening) : -len(closing)]
-    depth = 0
-    for mark in re.sub(r"\\[{}]", lambda m: m[0][1], inside):
-        depth += (mark in "([{") - (mark in ")]}")
-        if depth < 0:  # (1)(2): the outer brackets are no pair
-            return None
+    if min(_depths(inside)) < 0:  # (1)(2): the outer brackets are no pair
+        return None
     brackets = {r"\{": "{", r"\langle": "("}.get(opening, opening)
     brackets += {r"\}": "}", r"\rangle": ")"}.get(closing, closing)
     if not inside.strip():
@@ -710,14 +655,10 @@ def _bracketed(text: str) -> Several | None:
 def _split_inside(text: str) -> list[str]:
     """The text between commas in brackets, where a comma always separates."""
     parts, _ = _outside(_BETWEEN.sub(" , ", text), (",", ";"))
-    if any(not part for part in parts):
-        raise Unreadable("a place without an item")
     return parts
 
 
 def _related(sides: list[str], signs: list[str]) -> Answer:
-    if any(not side for side in sides):
-        raise Unreadable("a relation without a side")
     if signs == [r"\in"] and (_label(sides[0], []) or _letters(sides[0])):  # x in (1, 2)
         return _element(sides[1])
     if r"\in" in signs or (r"\equiv" in signs and any("mod" in side for side in sides)):
@@ -752,8 +693,6 @@ def _equation(sides: list[str], signs: list[str]) -> Answer:
         exact = exact[1:]
     elif label := _label(exact[-1], exact[:-1]):
         exact = exact[:-1]
-    if not exact:  # x ≈ 3.14
-        exact, near = near[:1], near[1:]
     if label and len(exact) == 1 and not near:
         found = _element(exact[0])
         if isinstance(found, Several) and not found.brackets:  # x = ±3
