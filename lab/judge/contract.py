@@ -44,59 +44,39 @@ def near_misses(gold: str) -> list[str]:
 
 
 def _spellings(gold: str) -> Iterator[str]:
-    yield f"${gold}$" if "$" not in gold else f"{gold} "
-    yield f" {gold} "
-    if not gold.endswith((".", ":")):
-        yield f"{gold}."
-    yield rf"\({gold}\)" if "$" not in gold else f"  {gold}"
+    yield from _wrapped(gold, ("${}$", " {} ", "{}.", r"\({}\)"))
     meaning = read_gold(gold)
     if isinstance(meaning, Value) and not meaning.unit and not meaning.label and not meaning.others:
         if meaning.tree[0] == "number":
             value = meaning.tree[1]
             if value.denominator == 1 and "." not in gold and "e" not in gold.lower():
-                yield f"{int(value)}.0"
-                yield f"{int(value):,}"
-                yield rf"\frac{{{2 * int(value)}}}{{2}}"
+                yield from (f"{int(value)}.0", f"{int(value):,}", rf"\frac{{{2 * value}}}{{2}}")
             yield f"{value.numerator}/{value.denominator}"
         if "," not in gold:
             yield rf"\left({gold}\right)"
         if "=" not in gold and "w" not in gold:
             yield f"w = {gold}"
-    if r"\frac" in gold:
-        yield re.sub(r"\\frac(?![A-Za-z])", r"\\dfrac", gold)
-        yield re.sub(r"\\frac(?![A-Za-z])", r"\\tfrac", gold)
-    if not re.search(r"\\(?:left|right)", gold):
-        if isinstance(meaning, Several) and gold[0] in "([" and gold[-1] in ")]":
-            yield rf"\left{gold[:-1]}\right{gold[-1]}"
-        if isinstance(meaning, Several) and gold.startswith(r"\{") and gold.endswith(r"\}"):
-            yield r"\left" + gold[:-2] + r"\right\}"
-    if isinstance(meaning, Several) and "," in gold and r"\text" not in gold:
-        yield re.sub(r",\s*(?![0-9]{3}(?![0-9]))(?!\\!)", ", ", gold)
+    for other in (r"\\dfrac", r"\\tfrac"):
+        yield re.sub(r"\\frac(?![A-Za-z])", other, gold)
     if isinstance(meaning, Choice) and meaning.rest is None:
-        yield from (f"({meaning.letter})", meaning.letter, rf"\textbf{{({meaning.letter})}}")
-        yield rf"\mathrm{{{meaning.letter}}}"
-        yield rf"\text{{{meaning.letter}}}"
+        yield from _wrapped(meaning.letter, ("({})", "{}", r"\textbf{{({})}}", r"\text{{{}}}"))
     if isinstance(meaning, Words):
         word = unwrapped(spell(gold))
         if not meaning.written.isupper():
             yield from (word.upper(), rf"\text{{{word.lower()}}}")
-        yield from (rf"\text{{{word}}}", rf"\textbf{{{word}}}", word, rf"\mathrm{{{word}}}")
+        yield from _wrapped(word, ("{}", r"\text{{{}}}", r"\textbf{{{}}}", r"\mathrm{{{}}}"))
     for latex, mark in _UNICODE:
-        if latex in gold and r"\begin" not in gold:
-            changed = (
-                re.sub(re.escape(latex) + "(?![A-Za-z0-9])", mark, gold)
-                if (latex != "-")
-                else gold.replace("-", mark)
-            )
-            yield changed
-    yield rf"\boxed{{{gold}}}"
-    yield rf"{gold}\,"
-    yield rf"\displaystyle {gold}"
-    yield rf"\!{gold}"
-    yield f"$ {gold} $" if "$" not in gold else f" {gold}  "
-    yield f"{gold}~"
-    yield rf"\;{gold}"
-    yield rf"{gold}\quad"
+        if r"\begin" not in gold:
+            letters = "(?![A-Za-z0-9])" if latex != "-" else ""
+            yield re.sub(re.escape(latex) + letters, mark, gold)
+    yield from _wrapped(gold, (r"\boxed{{{}}}", r"{}\,", r"\displaystyle {}", r"\!{}", "$ {} $"))
+    yield from _wrapped(gold, ("{}~", r"\;{}", r"{}\quad", "  {}", "{} ", " {}  "))
+
+
+def _wrapped(gold: str, forms: Sequence[str]) -> list[str]:
+    r"""A gold in each form that it may have: no second $, \( or full stop."""
+    ends = ("$" in gold and ("$", r"\(")) or (gold.endswith((".", ":")) and ("{}.",)) or ()
+    return [form.format(gold) for form in forms if not any(end in form for end in ends)]
 
 
 def _near_misses(gold: str, tolerant: bool) -> Iterator[str]:

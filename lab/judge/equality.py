@@ -23,13 +23,13 @@ from lab.judge.exact_values import (
     Evaluation,
     TooLarge,
     Undefined,
-    mentions,
     points,
     same_value,
 )
 from lab.judge.formula_reader import (
     Tree,
     Unreadable,
+    mentions,
     names,
     number,
     renamed,
@@ -58,8 +58,8 @@ from lab.judge.units import PERCENT
 _TOLERANCE = re.compile(r"(.*?)\s*\[within ([0-9.]+) of it\]", re.DOTALL)
 _GROUPED = re.compile(r"[0-9],[0-9]{3}(?![0-9])")
 _FLIPPED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", "=": "=", r"\ne": r"\ne"}
-Bound = tuple[Fraction | float, bool]
-Region = list[tuple[Bound, Bound]]
+Cut = tuple[Fraction | float, bool]  # a place on the real line, and whether it is cut behind it
+Region = list[tuple[Cut, Cut]]
 
 
 def split_tolerance(gold: str) -> tuple[str, Fraction | None]:
@@ -349,7 +349,7 @@ class _Comparison:
         if isinstance(answer, Several):
             if answer.brackets == "{}":
                 points_in = [self._place(_tree_of(item)) for item in answer.items]
-                return [((place, True), (place, True)) for place in points_in]
+                return [((place, False), (place, True)) for place in points_in]
             if not answer.brackets:
                 parts = [self._intervals(item) for item in answer.items]
                 if all(isinstance(item, Relation) for item in answer.items):  # x > 1, x < 3
@@ -358,7 +358,7 @@ class _Comparison:
             if len(answer.items) != 2:
                 raise _NotOnTheLine
             low, high = (self._place(_tree_of(item)) for item in answer.items)
-            return [((low, answer.brackets[0] == "["), (high, answer.brackets[1] == "]"))]
+            return [((low, answer.brackets[0] != "["), (high, answer.brackets[1] == "]"))]
         if isinstance(answer, Relation):
             return self._solved(answer)
         raise _NotOnTheLine
@@ -369,16 +369,14 @@ class _Comparison:
         if len(sides) == 2 and (size := _size_below(sides[0], sides[1])):  # |x| < 2, x^2 < 4
             place, closed = self._place(size), signs[0] in (r"\le", r"\ge")
             if place > 0 and signs[0] in ("<", r"\le"):
-                return [((-place, closed), (place, closed))]
+                return [((-place, not closed), (place, closed))]
             if place > 0 and signs[0] in (">", r"\ge"):
-                ends = ((-float("inf"), False), (float("inf"), False))
-                return [(ends[0], (-place, closed)), ((place, closed), ends[1])]
+                return [(_LINE[0], (-place, closed)), ((place, not closed), _LINE[1])]
         where = [i for i, side in enumerate(sides) if side[0] == "name" and side[1] != "infty"]
         if len(where) != 1 or len(sides) > 3 or "=" in signs:
             raise _NotOnTheLine
         at = where[0]
-        low: Bound = (-float("inf"), False)
-        high: Bound = (float("inf"), False)
+        low, high = _LINE
         for i, side in enumerate(sides):
             if i == at:
                 continue
@@ -389,9 +387,9 @@ class _Comparison:
             if sign == r"\ne":
                 if len(sides) > 2:
                     raise _NotOnTheLine
-                return [(low, (place, False)), ((place, False), high)]
+                return [(low, (place, False)), ((place, True), high)]
             if sign in ("<", r"\le"):
-                low = (place, sign == r"\le")
+                low = (place, sign == "<")
             else:
                 high = (place, sign == r"\ge")
         return [(low, high)]
@@ -450,6 +448,7 @@ class _NotOnTheLine(Exception):
     """Not a set of real numbers with numbers as its ends."""
 
 
+_LINE: tuple[Cut, Cut] = ((-float("inf"), True), (float("inf"), False))
 _DEGREES, _RADIANS = (("degree", 1),), (("radian", 1),)
 
 
@@ -483,29 +482,18 @@ def _letter(answer: Answer) -> str:
 def _merged(intervals: Region) -> Region:
     """Intervals in order, those that touch made one; empty ones are left out."""
     found: Region = []
-    for low, high in sorted(intervals, key=lambda i: (i[0][0], not i[0][1], i[1][0])):
-        if low[0] > high[0] or (low[0] == high[0] and not (low[1] and high[1])):
-            continue
-        if found:
-            before_low, before_high = found[-1]
-            touches = low[0] < before_high[0] or (
-                low[0] == before_high[0] and (low[1] or before_high[1])
-            )
-            if touches:
-                found[-1] = (before_low, max(before_high, high))
-                continue
-        found.append((low, high))
+    for low, high in sorted(intervals):
+        if found and low <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], high))
+        elif low < high:
+            found.append((low, high))
     return found
 
 
 def _complement(intervals: Region) -> Region:
     """The rest of the real line."""
-    found: Region = []
-    low: Bound = (-float("inf"), False)
-    for (start, first), (end, last) in _merged(intervals):
-        found.append((low, (start, not first)))
-        low = (end, not last)
-    return [*found, (low, (float("inf"), False))]
+    cuts = [cut for interval in _merged(intervals) for cut in interval]
+    return [*zip([_LINE[0], *cuts[1::2]], [*cuts[::2], _LINE[1]], strict=True)]
 
 
 def _intersection(*regions: Region) -> Region:

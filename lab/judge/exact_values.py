@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from lab.judge.formula_reader import Tree, names, without_calls
+from lab.judge.formula_reader import Tree, mentions, names, without_calls
 
 MAX_BITS = 32_768  # of a numerator or denominator
 MAX_DIGITS = 1_200  # of a value that is not rational
@@ -43,15 +43,6 @@ def _context() -> Any:
 
         _local.context = mpmath.MPContext()
     return _local.context
-
-
-def mentions(tree: Tree, *wanted: str) -> bool:
-    """Whether a formula has one of these operations or names."""
-    if tree[0] == "number":
-        return False
-    if tree[0] == "name":
-        return tree[1] in wanted
-    return tree[0] in wanted or any(mentions(part, *wanted) for part in tree[1:])
 
 
 class Evaluation:

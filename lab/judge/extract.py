@@ -40,7 +40,7 @@ def extract(response: str, style: str) -> str | None:
     "lenient": the same, and where there is no box what the end says in words (`unboxed`).
     A thought is what ends with </think>, or begins with <think> and does not end: no answer.
 
-    >>> extract(r"It is \boxed{\frac{1}{2}}, not 3.", "strict"), extract("so 3 + 4 = 7.", "lenient")
+    >>> extract(r"It is \boxed{\frac{1}{2}}, not 3.", "strict"), extract("So it is 7.", "lenient")
     ('\\frac{1}{2}', '7')
     """
     *_, said = _THOUGHT_ENDS.split(response)

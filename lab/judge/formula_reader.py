@@ -9,6 +9,7 @@ A letter before brackets may be a function or a factor: f(x), x(x+1). The reader
 """
 
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -121,13 +122,22 @@ def number(value: int | Fraction) -> Tree:
     return ("number", Fraction(value))
 
 
+def parts(tree: Tree) -> Iterator[Tree]:
+    """A formula and all that it is made of."""
+    yield tree
+    if tree[0] not in ("number", "name"):
+        for part in tree[1:]:
+            yield from parts(part)
+
+
 def names(tree: Tree) -> frozenset[str]:
     """The letters of a formula, those of functions too, without pi, e and i."""
-    if tree[0] == "number":
-        return frozenset()
-    if tree[0] == "name":
-        return frozenset() if tree[1] in CONSTANTS else frozenset([tree[1]])
-    return frozenset().union(*(names(part) for part in tree[1:]))
+    return frozenset(part[1] for part in parts(tree) if part[0] == "name").difference(CONSTANTS)
+
+
+def mentions(tree: Tree, *wanted: str) -> bool:
+    """Whether a formula has one of these operations or names."""
+    return any(part[1 if part[0] == "name" else 0] in wanted for part in parts(tree))
 
 
 def renamed(tree: Tree, old: str, new: str) -> Tree:

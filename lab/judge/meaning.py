@@ -21,6 +21,7 @@ from lab.judge.formula_reader import (
     Token,
     Tree,
     Unreadable,
+    mentions,
     names,
     number,
     renamed,
@@ -865,18 +866,12 @@ def _refuse_unit_letters(found: list[Token]) -> None:
 
 def _signed_twice(value: Value) -> Answer:
     """A value with ± as the two values that it stands for."""
-    if not _two_signs(value.tree):
+    if not mentions(value.tree, "pm", "mp"):
         return value
     plus, minus = (_with_sign(value.tree, sign) for sign in (1, -1))
     return Several(
         "", (Value(plus, value.unit, value.label), Value(minus, value.unit, value.label))
     )
-
-
-def _two_signs(tree: Tree) -> bool:
-    if tree[0] in ("number", "name"):
-        return False
-    return tree[0] in ("pm", "mp") or any(_two_signs(part) for part in tree[1:])
 
 
 def _with_sign(tree: Tree, sign: int) -> Tree:
