@@ -30,62 +30,20 @@ SWITCHES = (
 ).split()
 
 
-def chromium() -> str | None:
-    """The browser of this machine, by its usual names."""
-    return next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
-
-
 @contextmanager
 def browser():
-    """A running Chromium; skips where the machine has none, unless CI is set, where that is a
-    failure.
-    """
-    if chromium() is None:
-        words = (
-            "no chromium, chromium-browser or google-chrome on this machine: apt-get install"
-            " chromium"
-        )
+    """A running Chromium; skips where the machine has none, and fails there where CI is set."""
+    names = "chromium", "chromium-browser", "google-chrome"
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        words = f"none of {', '.join(names)} on this machine: apt-get install chromium"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(words)
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=chromium(), args=SWITCHES)
+        running = driver.chromium.launch(executable_path=path, args=SWITCHES)
         yield running
         running.close()
-
-
-class _Heard:
-    """A tab in a context of its own, and what its pages say and ask for."""
-
-    def __init__(self, chromium, options) -> None:
-        self.context = chromium.new_context(
-            **({"viewport": {"width": 1300, "height": 1000}} | options)
-        )
-        self.said, self.asked = [], []
-        self.context.on("request", lambda request: self.asked.append(request.url))
-        self.tab = self.context.new_page()
-        self.tab.set_default_timeout(10_000)
-        self.tab.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
-        self.tab.on("pageerror", lambda error: self.said.append(str(error)))
-
-    def check(self, allowed: str) -> None:
-        """Fails if a page erred, warned, or asked for anything but addresses that start with
-        `allowed`.
-        """
-        faults = [
-            words
-            for words in self.said
-            if (words.startswith(("error", "warning")) or not re.match(r"\w+: ", words))
-            # JupyterLab's own, on a busy machine: Plugin ... took 5012ms to activate.
-            and not re.match(r"warning: Plugin \S+ .*to activate\.$", words)
-        ]
-        assert not faults, faults
-        elsewhere = [url for url in self.asked if not url.startswith((allowed, *NOWHERE))]
-        assert not elsewhere, elsewhere
-        self.said.clear()
-        self.asked.clear()
 
 
 NOWHERE = ("data:", "blob:", "about:blank")
@@ -93,48 +51,23 @@ NOWHERE = ("data:", "blob:", "about:blank")
 
 @contextmanager
 def quiet(chromium, allowed: str, **options):
-    """A tab of its own; fails if the page errs, warns, or asks for anything but addresses that
-    start with `allowed`.
+    """A tab in a context of its own; fails if the page errs, warns, or asks for anything but
+    addresses that start with `allowed`.
     """
-    heard = _Heard(chromium, options)
-    yield heard.tab
-    heard.context.close()
-    heard.check(allowed)
-
-
-class Tabs:
-    """Quiet tabs that are used again: a new one takes a process of its own, and as long as the page
-    in it. For pages that keep nothing in the browser; scripts that a test adds to a tab stay in it.
-    """
-
-    def __init__(self, chromium) -> None:
-        self.chromium, self.free = chromium, {}
-
-    @contextmanager
-    def quiet(self, allowed: str, *, stays: bool = False, **options):
-        """As `quiet`; the tab shows about:blank, or, where it `stays`, what the last one to ask for
-        the same left in it. A tab whose test failed is not used again.
-        """
-        key = json.dumps([allowed, stays, options], sort_keys=True)
-        heard = self.free.pop(key, None) or _Heard(self.chromium, options)
-        yield heard.tab
-        if not stays:
-            heard.tab.mouse.move(-1, -1)  # else what lies there next is under the pointer
-            heard.tab.goto("about:blank")
-        heard.check(allowed)
-        self.free[key] = heard
-
-
-def turn(tab, hash: str) -> None:
-    """Lead the explorer's page on the screen to another hash, as a link in it does."""
-    tab.evaluate(
-        """(hash) => {
-          document.activeElement?.blur();
-          history.replaceState(null, '', hash);
-          dispatchEvent(new Event('hashchange'));
-        }""",
-        hash,
-    )
+    context = chromium.new_context(**({"viewport": {"width": 1300, "height": 1000}} | options))
+    said, asked = [], []
+    context.on("request", lambda request: asked.append(request.url))
+    tab = context.new_page()
+    tab.set_default_timeout(10_000)
+    tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    tab.on("pageerror", lambda error: said.append(f"error: {error}"))
+    yield tab
+    context.close()
+    # JupyterLab's own, on a busy machine: Plugin ... took 5012ms to activate.
+    slow = re.compile(r"warning: Plugin \S+ .*to activate\.$")
+    faults = [words for words in said if words.startswith(("error", "warning"))]
+    assert [words for words in faults if not slow.match(words)] == []
+    assert [url for url in asked if not url.startswith((allowed, *NOWHERE))] == []
 
 
 def saved(tab, kind: str) -> Path:
@@ -150,6 +83,17 @@ def columns(tab) -> dict[str, np.ndarray]:
     return {
         name: np.array([float(x) for x in column if x]) for name, *column in zip(*rows, strict=True)
     }
+
+
+def close(found, ours, tolerance=1e-9) -> None:
+    """Equal to `tolerance` of each value, or of the largest one."""
+    np.testing.assert_allclose(found, ours, rtol=tolerance, atol=tolerance * np.abs(ours).max())
+
+
+def step(tab, times: int) -> None:
+    """Press the button Step of the live toy."""
+    for _ in range(times):
+        tab.get_by_role("button", name="Step", exact=True).click()
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

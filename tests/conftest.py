@@ -19,7 +19,7 @@ from textwrap import indent
 
 import pytest
 import shape_checks
-from browser import FRONT, Tabs, browser, served
+from browser import FRONT, browser, served
 from forked import Forked, group_lives
 
 shape_checks.install()  # before anything imports the lab
@@ -60,12 +60,6 @@ def chromium():
     """A running browser, see `browser`."""
     with browser() as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def tabs(chromium):
-    """Tabs of the browser that are used again, see `Tabs`."""
-    return Tabs(chromium)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from browser import PHONE
+from browser import PHONE, quiet
 
 DESK = {"viewport": {"width": 1280, "height": 900}}
 SCENES = ["start", "unseen", "limit", "both-ends", "dead-groups", "draw", "your-data"]
@@ -54,8 +54,9 @@ PREPARE = {HASHES[-3]: with_an_example, "#workbench": with_a_card}
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("screen", [PHONE, DESK], ids=["phone", "desk"])
 @pytest.mark.parametrize("hash", HASHES)
-def test_no_screen_breaks_a_rule_of_axe(tabs, address, hash, screen, scheme):
-    with tabs.quiet(address, **screen, color_scheme=scheme, reduced_motion="reduce") as tab:
+def test_no_screen_breaks_a_rule_of_axe(chromium, address, hash, screen, scheme):
+    options = screen | {"color_scheme": scheme, "reduced_motion": "reduce"}
+    with quiet(chromium, address, **options) as tab:
         tab.goto(address + hash)
         tab.wait_for_selector(".lab-explorer[data-revision], .lab-story[data-drawn]")
         tab.evaluate(AXE_SCRIPT)

@@ -11,14 +11,14 @@ import re
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from browser import PHONE, columns, jupyterlab, quiet, run_notebook, saved
+from browser import PHONE, close, columns, jupyterlab, quiet, run_notebook, saved, step
 from PIL import Image
 
 import lab
@@ -29,17 +29,16 @@ from lab.show.audit import audit, population
 from lab.toy import paired
 
 ROLLOUTS = Path(__file__).parent / "data" / "rollouts"
-EXACT = 1e-9
 LOG = axes.pass_rates("log")
 
 
 @pytest.fixture
-def opened(tabs, address):
+def opened(chromium, address):
     """Open the workbench from disk with a state in its address; a context manager."""
 
     @contextmanager
     def open_page(options=None, **state):
-        with tabs.quiet(address, **(options or {})) as tab:
+        with quiet(chromium, address, **(options or {})) as tab:
             tab.goto(address + "#" + (quote(json.dumps(state)) if state else "workbench"))
             tab.wait_for_selector(".lab-explorer[data-revision]")
             yield tab
@@ -51,10 +50,6 @@ def pixels(tab, name: str) -> np.ndarray:
     """The points of a drawn line, "points 2", in pixels of its chart."""
     d = tab.locator(f'.lines path[data-name="{name}"]:visible').last.get_attribute("d")
     return np.array([[float(x) for x in pair.split()] for pair in re.split("[ML]", d)[1:]])
-
-
-def close(ours, theirs, tolerance=EXACT):
-    np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max())
 
 
 def until(fact, seconds: float = 20) -> None:
@@ -76,11 +71,6 @@ def enter(box, text: str) -> None:
 
 def fault(tab, words: str):
     return tab.locator(".fault:visible", has_text=words)
-
-
-def step(tab, times: int) -> None:
-    for _ in range(times):
-        tab.get_by_role("button", name="Step", exact=True).click()
 
 
 # --- Curves -------------------------------------------------------------------------------------
@@ -247,22 +237,15 @@ def test_a_weight_drawn_by_the_mouse_is_fitted_as_the_lab_fits_it_and_its_line_t
     assert run.params["parameters"]["objective"] == spec and len(run.records()) > 1
 
 
-def test_a_formula_is_fitted_and_a_wrong_one_is_a_sentence(opened):
+def test_a_formula_is_fitted_and_added_to_the_curves_and_a_wrong_one_is_a_sentence(opened):
     with opened(panel="draw", by="formula", N=12) as tab:
-        box = tab.get_by_label("w(p) =")
-        box.fill("1/(p + 0.1)")
-        spec = json.loads(quoted(code(tab)))
-        assert spec == "formula(text='1/(p + 0.1)')"
-        close(columns(tab)["gap"], lab.estimator(spec).coefficients(12)[0])
-        box.fill("import os")
-        assert "expected p, q, pi, e" in tab.locator(".fault:visible").inner_text()
-        box.fill("4*p*q")
-        assert tab.locator(".fault:visible").count() == 0
-        tab.get_by_label("the advantages of every group sum to zero (one degree less)").check()
-        ours = lab.estimator("formula", text="4*p*q", zero_mean=True).coefficients(12)
+        tab.get_by_label("w(p) =").fill("import os")
+        fault(tab, "expected p, q, pi, e").wait_for()
+        tab.get_by_label("w(p) =").fill("4*p*q")
+        ours = lab.estimator("formula", text="4*p*q").coefficients(12)
         close(columns(tab)["gap"], ours[0])
         tab.get_by_role("button", name="Add to the curves").click()
-        assert "formula(text='4*p*q', zero_mean=True) N=12" in columns(tab)
+        assert "formula(text='4*p*q') N=12" in columns(tab)
 
 
 # --- Files --------------------------------------------------------------------------------------
@@ -344,7 +327,10 @@ def test_bad_files_are_sentences_and_a_good_one_mends_them(opened, counts, tmp_p
         assert "80 problems" in tab.locator(".notes").inner_text()
 
 
-def test_columns_and_right_rewards_are_said_in_the_page(opened):
+def test_columns_right_rewards_and_rows_are_said_in_the_page(opened, tmp_path):
+    policies = tmp_path / "two.csv"
+    rows = [f"{i},{m},{i % 2}\n" for m in "ab" for i in range(20) for _ in range(4)]
+    policies.write_text("problem,policy,reward\n" + "".join(rows))
     with opened(panel="files") as tab:
         box, notes = tab.get_by_label("Drop a file here, or choose one"), tab.locator(".notes")
         box.set_input_files(ROLLOUTS / "trl" / "two_rewards.jsonl")
@@ -357,18 +343,12 @@ def test_columns_and_right_rewards_are_said_in_the_page(opened):
         fault(tab, "reward 0.91 in row 1").wait_for()
         enter(tab.get_by_label("right from a reward of"), "0.5")
         notes.get_by_text("3 of 8 rollouts are right").wait_for()
-        assert tab.locator(".fault:visible").count() == 0
-
-
-def test_which_rows_are_read_is_said_in_the_page(opened, tmp_path):
-    rows = [f"{i},{m},{i % 2}\n" for m in "ab" for i in range(20) for _ in range(4)]
-    (tmp_path / "two.csv").write_text("problem,policy,reward\n" + "".join(rows))
-    with opened(panel="files") as tab:
-        tab.get_by_label("Drop a file here, or choose one").set_input_files(tmp_path / "two.csv")
+        tab.get_by_label("right from a reward of").fill("")
+        box.set_input_files(policies)
         fault(tab, "differ in column policy, whose 2 values (a, b)").wait_for()
-        tab.get_by_text("Columns and right rewards").click()
         enter(tab.get_by_label("read only rows with, as column=value"), "policy=b")
-        tab.locator(".notes", has_text="40 of 80 rollouts are right").wait_for()
+        notes.get_by_text("40 of 80 rollouts are right").wait_for()
+        assert tab.locator(".fault:visible").count() == 0
 
 
 # --- Toy ----------------------------------------------------------------------------------------
@@ -434,25 +414,6 @@ def test_the_toy_starts_from_the_users_own_pass_rates(opened, counts):
             close(paths(found, side + " {}", 24), ours, 1e-6)
     with opened(panel="toy", start="own") as tab:  # a link to a run from a file that is not there
         fault(tab, "starts from pass rates of your own, and the page has read none").wait_for()
-
-
-# --- Sharing, saving, looks ---------------------------------------------------------------------
-
-
-def test_the_address_holds_the_state_and_gives_it_back(opened, tabs, address):
-    with opened() as tab:
-        enter(number(tab), "99")
-        scale = tab.get_by_role("group", name="axis of the value")
-        scale.get_by_role("button", name="linear").click()
-        tab.wait_for_url(re.compile("linear"), wait_until="commit")
-        assert json.loads(unquote(tab.url.split("#")[1])) == {"N": 99, "y": "linear"}
-        first, url = columns(tab), tab.url
-    with tabs.quiet(address) as tab:
-        tab.goto(url)
-        second = columns(tab)
-    assert first.keys() == second.keys()
-    for key in first:
-        np.testing.assert_array_equal(first[key], second[key])
 
 
 # --- Workers ------------------------------------------------------------------------------------
@@ -607,13 +568,6 @@ def test_pictures_can_be_taken_along(opened):
         assert "MaxRL" in "".join(drawn.itertext())
         with Image.open(saved(tab, "PNG")) as png:
             assert png.width == 3 * int(drawn.get("width"))
-
-
-def test_dark_follows_the_system_and_can_be_switched(opened):
-    with opened({"color_scheme": "dark"}) as tab:
-        assert tab.locator('.lab-explorer[data-theme="dark"]').count() == 1
-        tab.get_by_role("button", name="light or dark").click()
-        assert tab.locator('.lab-explorer[data-theme="light"]').count() == 1
 
 
 @pytest.mark.parametrize("panel", ["curves", "draw", "files", "toy"])

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from browser import columns, turn
+from browser import close, columns, quiet, step
 
 import lab
 from lab import plugins
@@ -18,7 +18,6 @@ from lab.explorer.page_catalogue import CLOSED_FORMS, SIZES, tables
 from lab.mathematics import estimators
 from lab.toy import paired
 
-EXACT = 1e-9
 PLUGIN = '''\
 import lab
 
@@ -95,23 +94,15 @@ def test_a_plugin_is_in_the_page_with_the_options_that_were_asked_for(plugin):
 
 
 @pytest.fixture
-def tab(tabs, plugin):
+def tab(chromium, plugin):
     """A tab for pages in the user's folder."""
-    with tabs.quiet(plugin.as_uri()) as opened:
+    with quiet(chromium, plugin.as_uri()) as opened:
         yield opened
-
-
-def close(found, ours) -> None:
-    np.testing.assert_allclose(found, ours, rtol=EXACT, atol=EXACT * np.abs(ours).max())
-
-
-def hashed(**state) -> str:
-    return quote(json.dumps(state))
 
 
 def show(tab, address: str, **state) -> None:
     tab.goto("about:blank")
-    tab.goto(f"{address}#{hashed(**state)}")
+    tab.goto(f"{address}#{quote(json.dumps(state))}")
     tab.wait_for_selector(".lab-explorer")
 
 
@@ -135,24 +126,6 @@ def test_the_page_of_the_command_draws_a_plugin(plugin, tab, capsys):
     assert "bare" not in tab.get_by_label("add an estimator").inner_text().split()
 
 
-def test_the_limit_of_a_plugin_is_drawn_for_every_quantity_that_has_one(plugin, tab):
-    address = page.write(plugin / "page.html")
-    ml = lab.objective("ml")
-    expected = {
-        "weight": lambda p: 2 / p,
-        "objective": lambda p: 2 * (ml.value(p) - ml.value(0.5)),
-        "contrast": lambda p: 2 * (1 - p),
-    }
-    show(tab, address, curves=["Scaled"], x="logit")
-    for quantity, value in expected.items():
-        turn(tab, f"#{hashed(curves=['Scaled'], quantity=quantity, x='logit')}")
-        found = columns(tab)
-        close(found["limit of Scaled"], value(found["p"]))
-    turn(tab, f"#{hashed(curves=['Scaled'], normalise=True, x='logit')}")
-    found = columns(tab)
-    close(found["limit of Scaled"], 0.5 / found["p"])
-
-
 def test_a_size_that_the_page_does_not_hold_is_drawn_at_the_nearest_and_says_so(plugin, tab):
     address = page.write(plugin / "page.html")
     show(tab, address, curves=["Scaled", "rloo"], N=100)
@@ -169,8 +142,7 @@ def test_a_size_that_the_page_does_not_hold_is_drawn_at_the_nearest_and_says_so(
 def test_the_toy_trains_with_a_plugin_and_refuses_a_size_that_the_page_does_not_hold(plugin, tab):
     address = page.write(plugin / "page.html")
     show(tab, address, panel="toy", left="Scaled", right="rloo", problems=8, N=16)
-    for _ in range(3):
-        tab.get_by_role("button", name="Step", exact=True).click()
+    step(tab, 3)
     found = columns(tab)
     settings = dict(rollouts=16, problems=8, steps=3, step_length=0.05, seed=0)
     ours = paired.pass_rates(["Scaled"], **settings)[0]
