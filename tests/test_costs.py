@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from lab.runs import configure, experiment, train
 from lab.toy import images, maze, maze_parts
-from lab.toy.maze_costs import FakePolicy
+from lab.toy.costs import FakePolicy
 from lab.toy.maze_env import Mazes
 from lab.toy.transformer import Transformer
 from lab.toy.tree_sampling import sample_rows

@@ -19,9 +19,9 @@ from short_answers import SHORT_ANSWERS
 from lab.losses import SCORES, pacs, policy_gradient
 from lab.runs.experiments import experiment
 from lab.toy import image_data, images, maze, maze_env, maze_policy
+from lab.toy.costs import FakePolicy
 from lab.toy.fused_attention import attend_fused
 from lab.toy.imagenet import ImageNet
-from lab.toy.maze_costs import FakePolicy
 from lab.toy.tree_sampling import Rollouts, sample_rows
 from lab.training.records import records as records_of
 

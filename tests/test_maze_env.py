@@ -17,8 +17,8 @@ from lab.toy.maze_env import (
     MazeStream,
     count_mazes,
     draw,
+    evaluation_mazes,
     grow,
-    held_out_set,
     is_held_out,
     prompt_length,
     walk,
@@ -343,18 +343,18 @@ def test_one_maze_in_thirty_two_is_held_out_and_it_follows_from_its_walls_alone(
 def test_an_examination_has_the_asked_number_of_distinct_held_out_mazes_with_their_paths(
     size, count
 ):
-    mazes = held_out_set(size, count, CPU)
+    mazes = evaluation_mazes(size, count, CPU)
     assert len(mazes) == count == len(set(grids(mazes))) and is_held_out(mazes).all()
     for number, walls in enumerate(grids(mazes)):
         assert slow_maze.is_tree(walls) and slow_maze.shortest_paths(walls) == [
             path_of(mazes, number)
         ]
-    assert same(mazes, held_out_set(size, count, CPU))
+    assert same(mazes, evaluation_mazes(size, count, CPU))
 
 
 def test_fresh_mazes_are_never_held_out_nor_in_the_examination():
     """16,000 mazes of 9x9: without the filter about 500 would be held out."""
-    exam, fresh = set(grids(held_out_set(9, 256, CPU))), MazeStream(9, 64, 0, "mazes", CPU)
+    exam, fresh = set(grids(evaluation_mazes(9, 256, CPU))), MazeStream(9, 64, 0, "mazes", CPU)
     unfiltered = draw(9, 16_000, 0, "mazes", 0, CPU)
     assert is_held_out(unfiltered).sum() > 400 and len(exam & set(grids(unfiltered))) > 15
     seen = [fresh.at(step) for step in range(250)]
@@ -373,12 +373,6 @@ def test_the_mazes_of_a_step_follow_from_seed_stream_and_step_whatever_was_asked
         )
     for seed, stream in ((2, "mazes"), (1, "start")):
         assert not torch.equal(MazeStream(9, 4, seed, stream, CPU).at(0).walls, in_order[0].walls)
-
-
-def test_every_step_has_mazes_of_its_own():
-    fresh = MazeStream(17, 8, 0, "mazes", CPU)
-    seen = [walls for step in (*range(64), 64, 65, 130) for walls in grids(fresh.at(step))]
-    assert len(set(seen)) == len(seen) == 67 * 8
 
 
 def test_fresh_mazes_are_as_prim_makes_them_but_for_those_held_out():
@@ -407,7 +401,7 @@ def test_a_size_that_is_even_or_too_small_is_refused_in_one_sentence(size):
         (count_mazes,),
         (draw, 1, 0, "a", 0, CPU),
         (MazeStream, 1, 0, "a", CPU),
-        (held_out_set, 1, CPU),
+        (evaluation_mazes, 1, CPU),
     ):
         assert refusal(call, size, *given).startswith(
             f"size = {size}: a maze has walls between its cells, so its side"
@@ -416,7 +410,7 @@ def test_a_size_that_is_even_or_too_small_is_refused_in_one_sentence(size):
 
 def test_more_held_out_mazes_than_there_are_is_refused_in_one_sentence():
     assert (
-        refusal(held_out_set, 7, 6, CPU)
+        refusal(evaluation_mazes, 7, 6, CPU)
         == "size = 7 has 192 mazes, of which 5 are held out: 6 were requested; request fewer or"
         " use a larger size, or set measure = 'fit' to evaluate on mazes that are trained on"
     )

@@ -14,7 +14,6 @@ import lab
 from lab.configurations.toy_worlds import MazeConfig
 from lab.errors import LabError
 from lab.runs import Run, experiment, start_of
-from lab.runs.notebooks import run_notebook
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import RECORDED, SWEEPS
 from lab.toy import maze_likelihood, maze_policy
@@ -26,8 +25,8 @@ from lab.toy.maze_env import (
     UP,
     Mazes,
     MazeStream,
-    any_set,
     draw,
+    evaluation_mazes,
     is_held_out,
     moves_to_goal,
     open_walls,
@@ -57,7 +56,7 @@ def grid(mazes: Mazes, which: int) -> tuple:
 
 def small_mazes() -> Mazes:
     """The four trees of 5x5, and the grid without inner walls, in which two ways are right."""
-    trees = any_set(5, 4, CPU)
+    trees = evaluation_mazes(5, 4, CPU, held_out=False)
     open_grid = open_walls(trees[:1], torch.ones(1, 5, 5, dtype=torch.bool))
     return Mazes(torch.cat((trees.walls, open_grid.walls)), torch.cat((trees.path, open_grid.path)))
 
@@ -388,14 +387,14 @@ def test_mazes_with_loops_have_a_shortest_path_and_the_walls_of_a_tree_but_for_s
 
 
 def test_fit_at_7x7_means_all_192_mazes_and_training_on_all_of_them():
-    mazes = any_set(7, 192, CPU)
+    mazes = evaluation_mazes(7, 192, CPU, held_out=False)
     assert {grid(mazes, which) for which in range(192)} == slow_maze.spanning_trees(7)
     lengths = Counter((mazes.path >= 0).sum(1).tolist())
     assert lengths == {8: 170, 12: 20, 16: 2}
     seen = MazeStream(7, 64, 0, "a", CPU, measure="fit").at(0)
     assert is_held_out(seen).any() and not is_held_out(MazeStream(7, 64, 0, "a", CPU).at(0)).any()
-    with pytest.raises(LabError, match="^size = 7 has 192 mazes, and 193 were requested"):
-        any_set(7, 193, CPU)
+    with pytest.raises(LabError, match="^size = 7 has 192 mazes: 193 were requested"):
+        evaluation_mazes(7, 193, CPU, held_out=False)
 
 
 # --- Runs ---------------------------------------------------------------------------------------
@@ -542,14 +541,6 @@ def test_a_step_of_which_no_maze_fits_the_length_is_refused_in_one_sentence(star
     stream = MazeStream(7, 4, 0, "a", CPU)
     with pytest.raises(LabError, match="^no maze of step 0 can be solved within length = 8"):
         MazeExactRL(world, stream, GradientSource("ml", "exact", 2)).losses(0)
-
-
-def test_the_notebook_shows_exact_pass_rates_too():
-    exact = {**EXACT, "gradient": "exact", "estimator": "ml"}
-    run = run_notebook(experiment("maze").configure("smoke", exact))
-    told = (run.path / "notebook.ipynb").read_text(encoding="utf-8")
-    assert run.finished and "evaluation: pass rates from certified bounds" in told
-    assert "your run: ml, N = 8, 4 steps" in told and "  pass@1: 0." in told
 
 
 # --- Which evaluation, which start --------------------------------------------------------------

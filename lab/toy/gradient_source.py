@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import torch
 
+from lab.configurations.toy_worlds import DigitsConfig, ImagesConfig, MazeConfig, TabularConfig
 from lab.errors import LabError
 from lab.losses import (
     conditional_factor,
@@ -67,6 +68,11 @@ class GradientSource:
             self.target = estimator(name) if self.memory is None else self.memory.estimator()
             # Raises LabError, before anything runs, where the estimator needs more rollouts.
             self.target.coefficients(rollouts)
+
+    @classmethod
+    def of(cls, config: TabularConfig | DigitsConfig | ImagesConfig | MazeConfig) -> GradientSource:
+        """That of a training with these settings. LabError: they exclude each other."""
+        return cls(config.estimator, config.gradient, config.rollouts, config.stopping)
 
     def loss(
         self,

@@ -24,8 +24,9 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -58,8 +59,7 @@ class ImageNet:
     `cache` is a folder for the squares, which is created if it is missing. The first run fills it;
     later ones (every seed, every objective) read it. A cache belongs to `size` and to the names and
     lengths of the folder's files: when a file is added, removed or changes its length, a new cache
-    is built beside the old one. `test_images` selects that many test images, evenly spaced over the
-    classes, in place of all.
+    is built beside the old one.
     """
 
     channels = 3
@@ -72,7 +72,6 @@ class ImageNet:
         device: torch.device | str,
         cache: str | Path,
         classes: int = 1000,
-        test_images: int | None = None,
     ) -> None:
         self.seed = seed
         self.size = whole("size", size, 8)
@@ -83,9 +82,6 @@ class ImageNet:
         stored = squares(train, val, self.size, Path(cache))
         self._train = _load(stored, "train")
         self._val = _load(stored, "val")
-        total = len(self._val["labels"])
-        selected = total if test_images is None else min(whole("test_images", test_images), total)
-        self._test_rows = np.arange(selected) * total // selected
         self._epochs = EpochOrder(seed, len(self._train["labels"]))
         self._mean = torch.tensor(MEAN, device=self.device)[:, None, None] * 255
         self._std = torch.tensor(STD, device=self.device)[:, None, None] * 255
@@ -99,8 +95,9 @@ class ImageNet:
         return grid_sample(images, grid, padding_mode="border", align_corners=False), labels
 
     def test(self) -> Iterator[Batch]:
-        for first in range(0, len(self._test_rows), TEST_BATCH):
-            yield self._read(self._val, self._test_rows[first : first + TEST_BATCH])
+        rows = np.arange(len(self._val["labels"]))
+        for first in range(0, len(rows), TEST_BATCH):
+            yield self._read(self._val, rows[first : first + TEST_BATCH])
 
     def _read(self, split: dict[str, np.ndarray], rows: Int[np.ndarray, " images"]) -> Batch:
         """Rows of a split on the device, normalised there, so that only bytes are copied."""
@@ -168,91 +165,89 @@ def transforms(
 # --- The files of the folder -------------------------------------------------------------------
 
 
-class ClassFolders:
-    """One split of a tree of class folders.
+@dataclass(frozen=True)
+class Split:
+    """One split of the data.
 
-    `labels` "images" are int64, `names` those of the classes, `files` the images' names with their
-    lengths in bytes.
+    | field | meaning |
+    |---|---|
+    | `names` | of the classes |
+    | `labels` | "images", int64 |
+    | `files` | names with their lengths in bytes, by which a cache is told from others |
+    | `pictures` | yields the name and the file of every image, in the order of `labels` |
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.files: list[tuple[str, int]] = []
-        labels: list[int] = []
-        if not folder.is_dir():
+    names: list[str]
+    labels: Int[np.ndarray, " images"]
+    files: list[tuple[str, int]]
+    pictures: Callable[[], Iterator[tuple[str, ImageFile]]]
+
+
+def class_folders(folder: Path) -> Split:
+    """A split that is a tree of class folders. LabError: there is none, or one without images."""
+    if not folder.is_dir():
+        raise LabError(
+            f"{folder} is missing: an ImageNet folder holds train and val, each with a folder"
+            " for every class"
+        )
+    entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    names = [entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+    if not names:
+        loose = sum(Path(entry.name).suffix.lower() in SUFFIXES for entry in entries)
+        raise LabError(
+            f"{folder} holds {loose} images and no class folder: move each image into the"
+            " folder of its class, for example val/n01440764/ILSVRC2012_val_00000293.JPEG"
+        )
+    files: list[tuple[str, int]] = []
+    labels: list[int] = []
+    for label, name in enumerate(names):
+        images = sorted(
+            (f"{name}/{entry.name}", entry.stat().st_size)
+            for entry in os.scandir(folder / name)
+            if Path(entry.name).suffix.lower() in SUFFIXES
+        )
+        if not images:
+            raise LabError(f"{folder / name} holds no image: fill the class or remove its folder")
+        files += images
+        labels += [label] * len(images)
+
+    def pictures() -> Iterator[tuple[str, ImageFile]]:
+        return ((str(folder / name), folder / name) for name, _ in files)
+
+    return Split(names, np.array(labels, np.int64), files, pictures)
+
+
+def parquet_split(paths: list[Path]) -> Split:
+    """A split of a Hugging Face copy, whose classes are numbers. LabError: a file has no images."""
+    import pyarrow.parquet as pq
+
+    parts = []
+    for path in paths:
+        try:
+            kinds = {field.name: str(field.type) for field in pq.read_schema(path)}
+        except (OSError, ValueError) as error:
             raise LabError(
-                f"{folder} is missing: an ImageNet folder holds train and val, each with a folder"
-                " for every class"
-            )
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        self.names = [
-            entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")
-        ]
-        if not self.names:
-            loose = sum(Path(entry.name).suffix.lower() in SUFFIXES for entry in entries)
+                f"{path} is not readable as parquet ({_line(error)}): download it again"
+            ) from error
+        if "bytes: " not in kinds.get("image", "") or "int" not in kinds.get("label", ""):
+            columns = ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
             raise LabError(
-                f"{folder} holds {loose} images and no class folder: move each image into the"
-                " folder of its class, for example val/n01440764/ILSVRC2012_val_00000293.JPEG"
+                f"{path} has the columns {columns}; it must have image, a struct with bytes,"
+                " and label, a whole number: take a Hugging Face image data set"
             )
-        for label, name in enumerate(self.names):
-            images = sorted(
-                (entry.name, entry.stat().st_size)
-                for entry in os.scandir(folder / name)
-                if Path(entry.name).suffix.lower() in SUFFIXES
-            )
-            if not images:
-                raise LabError(
-                    f"{folder / name} holds no image: fill the class or remove its folder"
-                )
-            self.files += [(f"{name}/{file}", length) for file, length in images]
-            labels += [label] * len(images)
-        self.labels = np.array(labels, np.int64)
+        parts.append(pq.read_table(path, columns=["label"]).column("label").to_numpy())
+    labels = np.concatenate(parts).astype(np.int64)
 
-    def pictures(self) -> Iterator[tuple[str, ImageFile]]:
-        """The name and the file of every image, in the order of `labels`."""
-        for name, _ in self.files:
-            yield str(self.folder / name), self.folder / name
-
-
-class ParquetSplit:
-    """One split of a Hugging Face copy; its classes are numbers."""
-
-    def __init__(self, paths: list[Path]) -> None:
-        import pyarrow.parquet as pq
-
-        self.paths = paths
-        self.files = [(path.name, path.stat().st_size) for path in paths]
-        labels = []
+    def pictures() -> Iterator[tuple[str, ImageFile]]:
         for path in paths:
-            try:
-                kinds = {field.name: str(field.type) for field in pq.read_schema(path)}
-            except (OSError, ValueError) as error:
-                raise LabError(
-                    f"{path} is not readable as parquet ({_line(error)}): download it again"
-                ) from error
-            if "bytes: " not in kinds.get("image", "") or "int" not in kinds.get("label", ""):
-                columns = ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
-                raise LabError(
-                    f"{path} has the columns {columns}; it must have image, a struct with bytes,"
-                    " and label, a whole number: take a Hugging Face image data set"
-                )
-            labels.append(pq.read_table(path, columns=["label"]).column("label").to_numpy())
-        self.labels = np.concatenate(labels).astype(np.int64)
-        self.names = [str(label) for label in np.unique(self.labels)]
-
-    def pictures(self) -> Iterator[tuple[str, ImageFile]]:
-        """The name and the bytes of every image, in the order of `labels`."""
-        import pyarrow.parquet as pq
-
-        for path in self.paths:
             row = 0
             for batch in pq.ParquetFile(path).iter_batches(64, columns=["image"]):
                 for image in batch.column("image"):
                     yield f"row {row} of {path}", io.BytesIO(image["bytes"].as_py() or b"")
                     row += 1
 
-
-Split = ClassFolders | ParquetSplit
+    names = [str(label) for label in np.unique(labels)]
+    return Split(names, labels, [(path.name, path.stat().st_size) for path in paths], pictures)
 
 
 def splits(folder: Path, classes: int) -> tuple[Split, Split]:
@@ -265,8 +260,6 @@ def splits(folder: Path, classes: int) -> tuple[Split, Split]:
             f"there is no folder {folder}: give the one that holds train and val, or the parquet"
             " files"
         )
-    train: Split
-    val: Split
     for place in (folder, folder / "data"):
         shards = [
             sorted(place.glob(pattern)) for pattern in ("train-*.parquet", "validation-*.parquet")
@@ -278,10 +271,10 @@ def splits(folder: Path, classes: int) -> tuple[Split, Split]:
                         f"{place} holds no {kind}-*.parquet: download that split of the data"
                         " set too"
                     )
-            train, val = (ParquetSplit(paths) for paths in shards)
+            train, val = map(parquet_split, shards)
             break
     else:
-        train, val = ClassFolders(folder / "train"), ClassFolders(folder / "val")
+        train, val = class_folders(folder / "train"), class_folders(folder / "val")
     if train.names != val.names:
         odd = sorted(set(train.names) ^ set(val.names))[0]
         where = "train" if odd in train.names else "val"
@@ -295,10 +288,7 @@ def splits(folder: Path, classes: int) -> tuple[Split, Split]:
             f"complete it, or set classes = {len(train.names)}"
         )
     for split, kind in ((train, "train"), (val, "val")):
-        if (
-            isinstance(split, ParquetSplit)
-            and not 0 <= split.labels.min() <= split.labels.max() < classes
-        ):
+        if not 0 <= split.labels.min() <= split.labels.max() < classes:
             raise LabError(
                 f"{folder}: the labels of {kind} go from {split.labels.min()} to"
                 f" {split.labels.max()}; number the classes from 0 to {classes - 1}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +22,16 @@ from lab.configurations.toy_worlds import DigitsConfig, ImagesConfig
 from lab.errors import LabError
 from lab.mathematics.metrics import exact_pass_at_k
 from lab.shapes import Float, Int, Shaped
+from lab.toy.costs import of_images as costs  # noqa: F401, for `lab preflight`
 from lab.toy.gradient_source import GradientSource, WithGradientSource, real_reward_metrics
-from lab.toy.image_data import (
-    TEST_BATCH,
-    TEST_DIGITS,
-    TEST_IMAGES,
-    Digits,
-    ImageSource,
-    ProceduralImages,
-    shares_right,
-)
+from lab.toy.image_data import Digits, ImageSource, ProceduralImages, shares_right
 from lab.toy.optimizers import SGD, AdamW
 from lab.toy.resnet import fresh_network
 from lab.toy.worlds import learn
-from lab.training.costs import CONTEXT, GIB, Costs
-from lab.training.counter import count, weight_bytes
 from lab.training.device import compiler_fault, compute_device
 from lab.training.records import Pause, Record
 from lab.training.rng import stream_seed
 
-IMAGENET = {"train": 1281167, "val": 50000}  # images
 # Test images whose gradient norm is computed after the last step, as in MaxRL figure 8.
 SCORE_NORM_IMAGES = 1000
 
@@ -48,38 +39,31 @@ SCORE_NORM_IMAGES = 1000
 Classifier = Callable[[torch.Tensor], torch.Tensor]  # from images to logits
 
 
+@dataclass
 class Images(WithGradientSource):
     """A classifier and its images.
 
     A batch, and the labels sampled for it, depend on the seed and the step alone.
     """
 
-    def __init__(
-        self,
-        gradient_source: GradientSource,
-        pictures: ImageSource,
-        model: torch.nn.Module,
-        batch: int,
-        last_step: int,
-        seed: int,
-        precision: str = "float32",
-        compile_model: bool = False,
-        graded: bool = False,
-    ) -> None:
-        self.graded = graded
-        self.gradient_source = gradient_source
-        self.pictures = pictures
-        self.batch = batch
-        self.last_step = last_step
-        self.seed = seed
+    gradient_source: GradientSource
+    pictures: ImageSource
+    model: torch.nn.Module
+    batch: int
+    last_step: int
+    seed: int
+    precision: str = "float32"
+    compile_model: bool = False
+    graded: bool = False
+
+    def __post_init__(self) -> None:
         self.device = compute_device()
         self.layout = torch.channels_last if self.device.type == "cuda" else torch.contiguous_format
         # mypy: torch annotates no `to` of modules that takes both a device and a memory format.
-        self.model: torch.nn.Module = model.to(self.device, memory_format=self.layout)  # type: ignore[call-overload]
-        self.autocast = torch.autocast(
-            self.device.type, torch.bfloat16, enabled=precision == "bfloat16"
-        )
-        self.forward: Classifier = torch.compile(self.model) if compile_model else self.model
+        self.model = self.model.to(self.device, memory_format=self.layout)  # type: ignore[call-overload]
+        half = self.precision == "bfloat16"
+        self.autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=half)
+        self.forward: Classifier = torch.compile(self.model) if self.compile_model else self.model
 
     def loss(self, step: int) -> Float[torch.Tensor, ""]:
         """The loss on the batch of one step."""
@@ -172,29 +156,25 @@ def gradient_norms(
     return vmap(norm, chunk_size=chunk)(images, labels)
 
 
-def _gradient_source(config: DigitsConfig | ImagesConfig) -> GradientSource:
-    return GradientSource(config.estimator, config.gradient, config.rollouts, config.stopping)
-
-
 def preflight(config: DigitsConfig | ImagesConfig) -> list[str]:
     """Check the settings together; returns the header's lines on the objective.
 
     LabError: they cannot run.
     """
-    if isinstance(config, ImagesConfig) and config.data == "imagenet":
-        if not config.folder_of_images:
-            raise LabError(
-                "images: data = 'imagenet' needs folder_of_images: name the folder that holds"
-                " train/ and val/"
-            )
-    if isinstance(config, ImagesConfig) and config.evaluated_on == "validation":
-        if config.data != "procedural":
-            raise LabError(
-                f"images: evaluated_on = 'validation', but data = {config.data!r} has no validation"
-                " images: set data to 'procedural' or evaluated_on to 'test'"
-            )
-    source = _gradient_source(config)
-    if isinstance(config, ImagesConfig) and config.rewards == "graded":
+    source = GradientSource.of(config)
+    if isinstance(config, DigitsConfig):
+        return source.describe()
+    if config.data == "imagenet" and not config.folder_of_images:
+        raise LabError(
+            "images: data = 'imagenet' needs folder_of_images: name the folder that holds train/"
+            " and val/"
+        )
+    if config.evaluated_on == "validation" and config.data != "procedural":
+        raise LabError(
+            f"images: evaluated_on = 'validation', but data = {config.data!r} has no validation"
+            " images: set data to 'procedural' or evaluated_on to 'test'"
+        )
+    if config.rewards == "graded":
         source.check_real_rewards()
         if config.data != "procedural":
             raise LabError(
@@ -237,7 +217,7 @@ def train(config: ImagesConfig, state: dict[str, Any] | None = None) -> Iterator
         config.width,
     )
     world = Images(
-        _gradient_source(config),
+        GradientSource.of(config),
         pictures,
         model,
         config.batch,
@@ -262,46 +242,6 @@ def train(config: ImagesConfig, state: dict[str, Any] | None = None) -> Iterator
 
     yield from learn(
         world, optimizer, rate, config.steps, config.log_every, state, config.gradient_norm
-    )
-
-
-def costs(config: ImagesConfig) -> Costs:
-    """What a training costs, from a step on tensors without content.
-
-    Pictures that are drawn or cropped on the GPU are not counted. Traffic limits a step: for batch
-    256 on an A100 (1.555 TB/s) the estimate is 96 ms, and NVIDIA publishes 2,470 images a second,
-    104 ms (DeepLearningExamples, ResNet-50 v1.5).
-    """
-    channels = 1 if config.data == "digits" else 3
-
-    def network() -> torch.nn.Module:
-        return fresh_network(
-            config.seed, config.net, channels, config.size, config.classes, config.width
-        )
-
-    def log_probabilities(images: int) -> torch.Tensor:
-        pictures = torch.zeros(images, channels, config.size, config.size)
-        with torch.autocast("cpu", torch.bfloat16, enabled=config.precision == "bfloat16"):
-            return network()(pictures).float().log_softmax(1)
-
-    update = count(lambda: log_probabilities(config.batch).mean().backward())
-    test_batch = count(torch.no_grad()(lambda: log_probabilities(TEST_BATCH)))
-    test_images = {"digits": TEST_DIGITS, "procedural": TEST_IMAGES, "imagenet": IMAGENET["val"]}
-    evaluations = 1 + -(-config.steps // config.log_every)
-    weights = weight_bytes(network) / GIB
-    moments = 1 if config.optimizer == "sgd" else 2  # numbers that it keeps for each weight
-    cache = sum(IMAGENET.values()) * channels * config.size**2 / GIB
-    return Costs(
-        memory={
-            "CUDA": CONTEXT,
-            "optimizer": moments * weights,
-            "update": max(update.peak, test_batch.peak) / GIB,
-        },
-        checkpoint=(1 + moments) * weights,
-        step={"update": update},
-        steps=config.steps,
-        beside=test_batch.times(evaluations * test_images[config.data] / TEST_BATCH),
-        disk={"cache of pictures": cache} if config.data == "imagenet" else {},
     )
 
 

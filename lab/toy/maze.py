@@ -32,9 +32,9 @@ from lab.mathematics.estimators import estimator as find_estimator
 from lab.mathematics.stopping import StoppingRule, rule_of_training
 from lab.shapes import Bool, Float, Int, Shaped
 from lab.toy import maze_env
+from lab.toy.costs import of_mazes as costs  # noqa: F401, for `lab preflight`
 from lab.toy.gradient_source import GradientSource
 from lab.toy.maze_checkpoint import read_checkpoint, write_checkpoint
-from lab.toy.maze_costs import costs as costs  # for `lab preflight`, which looks beside `train`
 from lab.toy.maze_env import MazeStream, progress, walk
 from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
 from lab.toy.maze_parts import Scores, StepPrompts, micro_batches
@@ -383,9 +383,7 @@ def preflight(config: MazeConfig) -> list[str]:
                     " rule gives: set it to 0"
                 )
     else:
-        lines = GradientSource(
-            config.estimator, config.gradient, config.rollouts, config.stopping
-        ).describe()
+        lines = GradientSource.of(config).describe()
         for key in ("entropy_bonus", "smoothing", "greedy_filter"):
             if getattr(config, key):
                 raise LabError(

@@ -293,45 +293,20 @@ def is_held_out(mazes: Mazes) -> Bool[torch.Tensor, " mazes"]:
 
 
 @lru_cache(maxsize=8)
-def held_out_set(size: int, count: int, device: torch.device, loops: float = 0.0) -> Mazes:
-    """`count` different held-out mazes, the same for every seed.
-
-    LabError: there are fewer held-out mazes of this size.
-    """
-    # The stream's name is part of the random numbers and must stay as it is.
-    mazes = _different(size, HELD_OUT * max(count, 64), "examination", loops, True, count)
-    if len(mazes) < count:
-        raise LabError(
-            f"size = {size} has {_how_many(size, loops)} mazes, of which {len(mazes)} are held"
-            f" out: {count} were requested; request fewer or use a larger size, or set measure"
-            " = 'fit' to evaluate on mazes that are trained on"
-        )
-    return Mazes(mazes.walls.to(device), mazes.path.to(device))
-
-
-@lru_cache(maxsize=8)
-def any_set(size: int, count: int, device: torch.device, loops: float = 0.0) -> Mazes:
-    """`count` different mazes, held out or not, the same for every seed.
-
-    LabError: there are fewer mazes of this size.
-    """
-    mazes = _different(size, 16 * max(count, 64), "any", loops, False, count)
-    if len(mazes) < count:
-        raise LabError(
-            f"size = {size} has {_how_many(size, loops)} mazes, and {count} were requested:"
-            " request fewer or use a larger size"
-        )
-    return Mazes(mazes.walls.to(device), mazes.path.to(device))
-
-
-def _different(
-    size: int, at_once: int, stream: str, loops: float, held_out: bool, count: int
+def evaluation_mazes(
+    size: int, count: int, device: torch.device, loops: float = 0.0, held_out: bool = True
 ) -> Mazes:
-    """The first `count` different mazes of 64 draws of `at_once`, or as many as there are."""
+    """`count` different mazes, `held_out` or any, the same for every seed.
+
+    LabError: there are fewer of this size.
+    """
+    # The streams' names are part of the random numbers and must stay as they are.
+    stream, at_once = ("examination", HELD_OUT) if held_out else ("any", 16)
     distinct: dict[bytes, tuple[torch.Tensor, torch.Tensor]] = {}
     longest = 0
     for number in range(64):
-        mazes = draw(size, at_once, 0, stream, number, torch.device("cpu"), loops)
+        at_cpu = torch.device("cpu")
+        mazes = draw(size, at_once * max(count, 64), 0, stream, number, at_cpu, loops)
         if held_out:
             mazes = mazes[is_held_out(mazes)]
         longest = max(longest, mazes.path.shape[1])
@@ -339,18 +314,20 @@ def _different(
             distinct.setdefault(maze_walls.numpy().tobytes(), (maze_walls, path))
         if len(distinct) >= count:
             break
-    if not distinct:
-        return mazes
+    else:
+        every = "many" if loops else count_mazes(size)
+        kept = f", of which {len(distinct)} are held out" if held_out else ""
+        cure = ", or set measure = 'fit' to evaluate on mazes that are trained on"
+        raise LabError(
+            f"size = {size} has {every} mazes{kept}: {count} were requested; request fewer or use"
+            f" a larger size{cure if held_out else ''}"
+        )
     walls, paths = zip(*list(distinct.values())[:count], strict=True)
     padded = [torch.nn.functional.pad(path, (0, longest - len(path)), value=-1) for path in paths]
-    return Mazes(torch.stack(walls), torch.stack(padded))
+    return Mazes(torch.stack(walls).to(device), torch.stack(padded).to(device))
 
 
-def _how_many(size: int, loops: float) -> str:
-    """The number of mazes in words; with loops it is not known."""
-    return "many" if loops else str(count_mazes(size))
-
-
+@dataclass
 class MazeStream:
     """Mazes to train on, `batch` a step: independent draws.
 
@@ -359,44 +336,34 @@ class MazeStream:
     at 17x17, with about 1e26 mazes, in practice never; at 9x9 there are 100,352.
     """
 
-    def __init__(
-        self,
-        size: int,
-        batch: int,
-        seed: int,
-        stream: str,
-        device: torch.device,
-        loops: float = 0.0,
-        measure: str = "generalisation",
-    ) -> None:
-        self.size = check_size(size)
-        self.batch = batch
-        self.seed = seed
-        self.stream = stream
-        self.device = device
-        self.loops = loops
-        self.measure = measure
-        self._number = -1  # of the draw that `_mazes` holds
-        self._mazes: Mazes | None = None
+    size: int
+    batch: int
+    seed: int
+    stream: str
+    device: torch.device
+    loops: float = 0.0
+    measure: str = "generalisation"
+    _drawn: tuple[int, Mazes] | None = None  # the last draw and its number
+
+    def __post_init__(self) -> None:
+        check_size(self.size)
 
     def at(self, step: int) -> Mazes:
         """The mazes of one step; those of 64 steps are generated together."""
         number = step // STEPS_PER_DRAW
-        if self._mazes is None or number != self._number:
-            self._mazes = self._draw(number)
-            self._number = number
+        if self._drawn is None or number != self._drawn[0]:
+            self._drawn = number, self._draw(number)
         first = step % STEPS_PER_DRAW * self.batch
-        return self._mazes[first : first + self.batch]
+        return self._drawn[1][first : first + self.batch]
 
     def _draw(self, number: int) -> Mazes:
         """The mazes of 64 steps."""
-        needed = STEPS_PER_DRAW * self.batch
-        seed, stream, device, loops = self.seed, self.stream, self.device, self.loops
+        count = needed = STEPS_PER_DRAW * self.batch
+        if self.measure == "generalisation":
+            count += needed // 8 + 64  # more than are needed, because one in 32 is held out
+        mazes = draw(self.size, count, self.seed, self.stream, number, self.device, self.loops)
         if self.measure == "fit":
-            return draw(self.size, needed, seed, stream, number, device, loops)
-        # More than are needed, because one in 32 is held out.
-        count = needed + needed // 8 + 64
-        mazes = draw(self.size, count, seed, stream, number, device, loops)
+            return mazes
         mazes = mazes[~is_held_out(mazes)]
         if len(mazes) < needed:
             raise LabError(

@@ -275,45 +275,37 @@ def measure(
     policy = load_policy(start, config)
     mazes = policy.evaluation_set
     rates = rate_gradients(policy, mazes)
-    rows = _maze_rows(mazes, rates) + _pair_rows(rates)
-    weight_rows, metrics = _weight_rows(config, policy, rates)
-    rows += weight_rows + _step_rows(config, policy, rates)
+    weights, metrics = _weight_tables(config, policy, rates)
+    tables = [*_maze_tables(mazes, rates), *weights, *_step_tables(config, policy, rates)]
     p = rates.log_p.double().exp()
     metrics = {"pass@1": float(p.mean()), "log-likelihood": float(rates.log_p.mean())} | metrics
-    yield Record(0, metrics, lambda: {"step": torch.tensor(0)}, _columns(rows))
+    yield Record(0, metrics, lambda: {"step": torch.tensor(0)}, _stacked(tables))
 
 
-def _maze_rows(mazes: Mazes, rates: RateGradients) -> list[dict[str, Any]]:
-    p, norms = rates.log_p.double().exp(), lengths(rates.scores)
-    paths = ["".join("UDLR"[move] for move in path if move >= 0) for path in mazes.path.tolist()]
-    columns = zip(paths, p.tolist(), norms.tolist(), strict=True)
-    return [
-        {
-            "kind": "maze",
-            "problem": problem,
-            "moves": len(path),
-            "path": path,
-            "pass_rate": p,
-            "score_norm": norm,
-        }
-        for problem, (path, p, norm) in enumerate(columns)
-    ]
+# Columns by name, of which "problem" has a row for each; a single value stands for all rows.
+Table = dict[str, Any]
 
 
-def _pair_rows(rates: RateGradients) -> list[dict[str, Any]]:
+def _maze_tables(mazes: Mazes, rates: RateGradients) -> list[Table]:
+    """The tables "maze" and "pair"."""
     cosines = rates.cosines()
     first, second = torch.triu_indices(len(cosines), len(cosines), 1)
-    columns = zip(first.tolist(), second.tolist(), cosines[first, second].tolist(), strict=True)
-    return [
-        {"kind": "pair", "problem": problem, "other": other, "cosine": cosine}
-        for problem, other, cosine in columns
-    ]
+    maze = {
+        "kind": "maze",
+        "problem": np.arange(len(cosines)),
+        "moves": (mazes.path >= 0).sum(1),
+        "path": ["".join("UDLR"[move] for move in path if move >= 0) for path in mazes.path],
+        "pass_rate": rates.log_p.double().exp(),
+        "score_norm": lengths(rates.scores),
+    }
+    pair = {"kind": "pair", "problem": first, "other": second, "cosine": cosines[first, second]}
+    return [maze, pair]
 
 
-def _weight_rows(
+def _weight_tables(
     config: MazeGradientsConfig, policy: MazePolicy, rates: RateGradients
-) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """The rows of "weight", and the metrics."""
+) -> tuple[list[Table], dict[str, float]]:
+    """The table "weight", row by row, and the metrics."""
     p = rates.log_p.double().exp()
     rollouts = config.groups * max(config.group_sizes)
     measurable = (p * rollouts >= LEAST_RIGHT).nonzero()[:, 0].tolist()
@@ -334,8 +326,8 @@ def _weight_rows(
             rows.append(
                 {
                     "kind": "weight",
-                    "problem": maze,
-                    "pass_rate": float(p[maze]),
+                    "problem": [maze],
+                    "pass_rate": p[maze],
                     "objective": found.estimator,
                     "N": found.N,
                     "weight": found.weight,
@@ -354,41 +346,32 @@ def _weight_rows(
     return rows, metrics
 
 
-def _step_rows(
+def _step_tables(
     config: MazeGradientsConfig, policy: MazePolicy, rates: RateGradients
-) -> list[dict[str, Any]]:
+) -> Iterator[Table]:
     """The steps of maximum likelihood and of each estimator's mean with the most rollouts."""
     mazes, N = policy.evaluation_set, max(config.group_sizes)
-    p = rates.log_p.double().exp().tolist()
     before = log_rates_after(policy, mazes, torch.zeros_like(rates.scores[0]))
     factors = {"ml": exact_factor(rates.log_p, objective("ml"))}
     for name in config.estimators:
         factors[name] = expected_factor(rates.log_p, estimator(name), N)
-    rows = []
     for name, factor in factors.items():
         gradient = rates.weighted(factor)
         for rate in config.learning_rates:
             step = adamw_step(policy, gradient, rate)
             along = gradient * float(lengths(step) / lengths(gradient))
             for optimizer, change in (("adamw", step), ("gradient", along)):
-                predicted = rates.first_order(change)
-                realised = log_rates_after(policy, mazes, change) - before
-                columns = zip(predicted.tolist(), realised.tolist(), strict=True)
-                rows += [
-                    {
-                        "kind": "step",
-                        "problem": problem,
-                        "pass_rate": p[problem],
-                        "objective": name,
-                        "N": 0 if name == "ml" else N,
-                        "optimizer": optimizer,
-                        "rate": rate,
-                        "predicted": foreseen,
-                        "realised": seen,
-                    }
-                    for problem, (foreseen, seen) in enumerate(columns)
-                ]
-    return rows
+                yield {
+                    "kind": "step",
+                    "problem": np.arange(len(mazes)),
+                    "pass_rate": rates.log_p.double().exp(),
+                    "objective": name,
+                    "N": 0 if name == "ml" else N,
+                    "optimizer": optimizer,
+                    "rate": rate,
+                    "predicted": rates.first_order(change),
+                    "realised": log_rates_after(policy, mazes, change) - before,
+                }
 
 
 # The columns of the groups and what stands where a table lacks them.
@@ -412,9 +395,13 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-def _columns(rows: list[dict[str, Any]]) -> dict[str, np.ndarray]:
+def _stacked(tables: list[Table]) -> dict[str, np.ndarray]:
+    """The tables one below the other."""
     return {
-        name: np.array([row.get(name, empty) for row in rows]) for name, empty in COLUMNS.items()
+        name: np.concatenate(
+            [np.broadcast_to(table.get(name, empty), len(table["problem"])) for table in tables]
+        )
+        for name, empty in COLUMNS.items()
     }
 
 

@@ -317,8 +317,8 @@ def make_policy(model: Transformer, config: MazeStartConfig) -> MazePolicy:
 
 def evaluation_set(config: MazeStartConfig, device: torch.device) -> Mazes:
     """The mazes of the evaluations of a training with these settings."""
-    chosen = maze_env.any_set if config.measure == "fit" else maze_env.held_out_set
-    return chosen(config.size, config.mazes, device, config.loops)
+    held_out = config.measure == "generalisation"
+    return maze_env.evaluation_mazes(config.size, config.mazes, device, config.loops, held_out)
 
 
 def maze_stream(

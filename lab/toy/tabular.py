@@ -10,6 +10,7 @@ something too, from the right one's 1 in equal steps down to 0.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import torch
 
 from lab.configurations.toy_worlds import TabularConfig
 from lab.errors import LabError
-from lab.shapes import Float, Shaped
+from lab.shapes import Float
 from lab.toy.gradient_source import GradientSource, WithGradientSource, real_reward_metrics
 from lab.toy.optimizers import SGD
 from lab.toy.worlds import learn
@@ -33,34 +34,28 @@ class _LogitTable(torch.nn.Module):
         self.logits = torch.nn.Parameter(logits)
 
 
+@dataclass
 class Tabular(WithGradientSource):
     """`problems` independent softmax policies; answer 0 is the right one."""
 
-    def __init__(
-        self,
-        gradient_source: GradientSource,
-        problems: int,
-        answers: int,
-        hardest: float,
-        easiest: float,
-        seed: int,
-        graded: bool = False,
-    ) -> None:
-        self.gradient_source = gradient_source
-        self.seed = seed
-        position = torch.linspace(0, 1, problems, dtype=torch.float64)
-        low = torch.logit(torch.tensor(hardest, dtype=torch.float64))
-        high = torch.logit(torch.tensor(easiest, dtype=torch.float64))
-        log_odds = low * (1 - position) + position * high
-        logits = torch.zeros(problems, answers, dtype=torch.float64)
-        logits[:, 0] = log_odds + np.log(answers - 1)
+    gradient_source: GradientSource
+    problems: int
+    answers: int
+    hardest: float
+    easiest: float
+    seed: int
+    graded: bool = False
+
+    def __post_init__(self) -> None:
+        position = torch.linspace(0, 1, self.problems, dtype=torch.float64)
+        ends = torch.tensor([self.hardest, self.easiest], dtype=torch.float64)
+        low, high = torch.logit(ends)
+        logits = torch.zeros(self.problems, self.answers, dtype=torch.float64)
+        logits[:, 0] = low * (1 - position) + position * high + np.log(self.answers - 1)
         self.model = _LogitTable(logits)
-        self.rewards: Shaped[torch.Tensor, "problems answers"]
-        if graded:
-            self.rewards = torch.linspace(1, 0, answers, dtype=torch.float64).repeat(problems, 1)
-        else:
-            self.rewards = (torch.arange(answers) == 0).repeat(problems, 1)
-        self.graded = graded
+        rewards = torch.linspace(1, 0, self.answers, dtype=torch.float64)
+        # The mask of the right answer, or how much each is worth: "problems answers".
+        self.rewards = (rewards if self.graded else rewards == 1).repeat(self.problems, 1)
 
     def loss(self, step: int) -> Float[torch.Tensor, ""]:
         """The loss of one step."""
@@ -95,10 +90,6 @@ class Tabular(WithGradientSource):
         return self.model.logits.detach().softmax(1)[:, 0].numpy()
 
 
-def _gradient_source(config: TabularConfig) -> GradientSource:
-    return GradientSource(config.estimator, config.gradient, config.rollouts, config.stopping)
-
-
 def preflight(config: TabularConfig) -> list[str]:
     """Check the settings together; returns the header's lines on the objective.
 
@@ -109,7 +100,7 @@ def preflight(config: TabularConfig) -> list[str]:
             f"tabular: hardest = {config.hardest} is not below easiest = {config.easiest}: swap"
             " them"
         )
-    source = _gradient_source(config)
+    source = GradientSource.of(config)
     if config.rewards == "graded":
         source.check_real_rewards()
     return source.describe()
@@ -118,7 +109,7 @@ def preflight(config: TabularConfig) -> list[str]:
 def train(config: TabularConfig, state: dict[str, Any] | None = None) -> Iterator[Record | Pause]:
     """Plain gradient ascent from the same start for every objective and seed."""
     world = Tabular(
-        _gradient_source(config),
+        GradientSource.of(config),
         config.problems,
         config.answers,
         config.hardest,

@@ -103,11 +103,15 @@ QWEN2_CONFIG: dict[str, Any] = {
     "torch_dtype": "float32",
 }
 # The values of keys that a configuration leaves out.
-QWEN2_DEFAULTS = {"rope_type": "default", "use_sliding_window": False}
+QWEN2_DEFAULTS: dict[str, Any] = {
+    "rope_type": "default",
+    "use_sliding_window": False,
+    "layer_types": ["full_attention"],
+}
 
 
 class RMSNorm(nn.Module):
-    """The weight of a root-mean-square normalisation, which `normalise` computes."""
+    """The weight of a root-mean-square normalisation."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -191,24 +195,14 @@ def gate(
     return F.silu(gates) * values
 
 
-def normalise(
-    x: Float[torch.Tensor, "*tokens width"],
-    weight: Float[torch.Tensor, " width"],
-    kind: torch.dtype,
-) -> Float[torch.Tensor, "*tokens width"]:
-    """Root-mean-square normalisation with epsilon 1e-6, in the type in which products take it."""
-    return F.rms_norm(x, (x.shape[-1],), weight, RMS_NORM_EPS).to(kind)
-
-
 def add_and_normalise(
     x: Float[torch.Tensor, "*tokens width"],
     change: Float[torch.Tensor, "*tokens width"],
     weight: Float[torch.Tensor, " width"],
     kind: torch.dtype,
 ) -> tuple[Float[torch.Tensor, "*tokens width"], Float[torch.Tensor, "*tokens width"]]:
-    """The sum of both, and the sum normalised."""
+    """The sum of both, and the sum normalised, in the type in which products take it."""
     x = x + change
-    # Not by `normalise`, whose shapes the tests check at every call: this is compiled.
     return x, F.rms_norm(x, (x.shape[-1],), weight, RMS_NORM_EPS).to(kind)
 
 
@@ -224,10 +218,6 @@ class Elementwise:
     gate: Callable[..., torch.Tensor] = gate
     add_and_normalise: Callable[..., tuple[torch.Tensor, torch.Tensor]] = add_and_normalise
 
-    def map(self, change: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Elementwise:
-        """The same with each function changed."""
-        return Elementwise(**{name: change(function) for name, function in vars(self).items()})
-
 
 def compiled_elementwise() -> Elementwise:
     """`Elementwise`, compiled by torch.compile: each function is compiled when it is first called.
@@ -236,7 +226,8 @@ def compiled_elementwise() -> Elementwise:
     rounded to bfloat16. Where shapes are checked at every call, as in the tests, compiled code has
     no such checks.
     """
-    return Elementwise().map(lambda function: torch.compile(inspect.unwrap(function)))
+    parts: tuple[Callable[..., Any], ...] = (rotate, gate, add_and_normalise)
+    return Elementwise(*(torch.compile(inspect.unwrap(part)) for part in parts))
 
 
 def type_for_products(x: torch.Tensor) -> torch.dtype:
@@ -285,7 +276,7 @@ class Transformer(nn.Module):
         angles = rotations(positions.expand(shape).flatten(), self.config.head_size)
         blocks: list[Any] = list(self.model.layers)
         norms = [block.input_layernorm.weight for block in blocks] + [self.model.norm.weight]
-        normed = normalise(x, norms[0], type_for_products(x))
+        normed = F.rms_norm(x, (x.shape[-1],), norms[0], RMS_NORM_EPS).to(type_for_products(x))
 
         def attend_flat(
             layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
@@ -437,6 +428,7 @@ def load(folder: Path) -> Transformer:
     rotary = written.get("rope_parameters") or written.get("rope_scaling") or {}
     present = {key: value for key, value in written.items() if value is not None}
     config = QWEN2_DEFAULTS | rotary | present
+    config["layer_types"] = sorted(set(config["layer_types"]))
     supported = QWEN2_CONFIG | QWEN2_DEFAULTS
     for key in (
         "model_type",
@@ -451,12 +443,6 @@ def load(folder: Path) -> Transformer:
                 f"{folder / 'config.json'}: {key} is {config.get(key)!r}, only {supported[key]!r}"
                 " is supported: use a Qwen2 model with that setting"
             )
-    layer_types = config.get("layer_types") or []
-    if set(layer_types) - {"full_attention"}:
-        raise LabError(
-            f"{folder / 'config.json'}: layer_types is {layer_types!r}, only 'full_attention' is"
-            " supported: use a Qwen2 model with that setting"
-        )
     sizes = asdict(TransformerConfig())
     for key in sizes:
         if not isinstance(config.get(key), int):

@@ -18,7 +18,6 @@ from. The keys and values of prompts have "kv_heads" heads of "head_size" number
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -35,9 +34,6 @@ from lab.toy.transformer import (
     attend,
     type_for_products,
 )
-
-# Attention of one layer: queries, then keys and values of the prompt and of the prefixes.
-PrefixAttention = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 @dataclass(frozen=True)
@@ -283,15 +279,8 @@ class CachedTreeBuilder(TreeBuilder):
                 (F.pad(keys, (0, 0, 0, needed)), F.pad(values, (0, 0, 0, needed)))
                 for keys, values in self.cache
             ]
-        column = rank_in_problem(problem)
-        attend_visible = _prefix_attention(
-            visible,
-            problem,
-            column,
-            int(column.max()) + 1,
-            len(self.slots_used),
-            self.prompt_length,
-        )
+        columns = _Columns(problem, rank_in_problem(problem), len(self.slots_used))
+        bias = columns.bias(visible, self.prompt_length)
 
         def attention(
             layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
@@ -299,7 +288,7 @@ class CachedTreeBuilder(TreeBuilder):
             keys, values = self.cache[layer]
             keys[problem, :, self.prompt_length + slot] = k
             values[problem, :, self.prompt_length + slot] = v
-            return attend_visible(q, keys[:, :, :needed], values[:, :, :needed])
+            return columns.attend(q, keys[:, :, :needed], values[:, :, :needed], bias)
 
         return model.logits(model(token, self.prompt_length + depth, attention))
 
@@ -385,43 +374,46 @@ def rank_in_problem(problem: Int[torch.Tensor, " prefixes"]) -> Int[torch.Tensor
     return torch.arange(len(problem), device=problem.device) - first
 
 
-def _prefix_attention(
-    visible: Bool[torch.Tensor, "prefixes slots"],
-    problem: Int[torch.Tensor, " prefixes"],
-    column: Int[torch.Tensor, " prefixes"],
-    width: int,
-    problems: int,
-    prompt_length: int,
-) -> PrefixAttention:
-    """Attention of each prefix to the whole prompt of its problem and to its `visible` slots.
+class _Columns:
+    """The prefixes of each problem side by side, each in its column.
 
-    The prefixes of a problem are laid side by side, each in its `column` of `width`, so that one
-    call serves all problems.
+    So one call of attention serves all problems.
     """
-    index = problem * width + column
-    bias = torch.zeros(problems * width, prompt_length + visible.shape[1], device=visible.device)
-    bias[index, prompt_length:] = torch.where(visible, 0.0, -torch.inf)
-    bias = bias.view(problems, 1, width, -1)
 
-    def attend_visible(q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-        queries = _by_problem(q, index, problems, width)
-        out = F.scaled_dot_product_attention(
-            queries, keys, values, attn_mask=bias.to(q.dtype), enable_gqa=True
+    def __init__(
+        self,
+        problem: Int[torch.Tensor, " prefixes"],
+        column: Int[torch.Tensor, " prefixes"],
+        problems: int,
+    ) -> None:
+        self.problems, self.width = problems, int(column.max()) + 1
+        self.index = problem * self.width + column
+
+    def lay(
+        self, x: Float[torch.Tensor, "prefixes heads head_size"]
+    ) -> Float[torch.Tensor, "problems heads width head_size"]:
+        """The prefixes' vectors in their columns, zero in columns without a prefix."""
+        rows = x.new_zeros(self.problems * self.width, *x.shape[1:]).index_copy(0, self.index, x)
+        return rows.unflatten(0, (self.problems, self.width)).transpose(1, 2)
+
+    def bias(
+        self, visible: Bool[torch.Tensor, "prefixes slots"], prompt_length: int
+    ) -> Float[torch.Tensor, "problems 1 width prompt_and_slots"]:
+        """0 for the whole prompt and the `visible` slots of each prefix, -inf for the others."""
+        bias = visible.new_zeros(
+            self.problems * self.width, prompt_length + visible.shape[1], dtype=torch.float32
         )
-        return out.transpose(1, 2).flatten(0, 1)[index]
+        bias[self.index, prompt_length:] = torch.where(visible, 0.0, -torch.inf)
+        return bias.view(self.problems, 1, self.width, -1)
 
-    return attend_visible
-
-
-def _by_problem(
-    x: Float[torch.Tensor, "prefixes heads head_size"],
-    index: Int[torch.Tensor, " prefixes"],
-    problems: int,
-    width: int,
-) -> Float[torch.Tensor, "problems heads width head_size"]:
-    """The prefixes' vectors in the columns of their problems, zero in columns without a prefix."""
-    rows = x.new_zeros(problems * width, *x.shape[1:]).index_copy(0, index, x)
-    return rows.unflatten(0, (problems, width)).transpose(1, 2)
+    def attend(
+        self, q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, bias: torch.Tensor
+    ) -> Float[torch.Tensor, "prefixes heads head_size"]:
+        """Attention of each prefix to the keys of its problem that its `bias` leaves it."""
+        out = F.scaled_dot_product_attention(
+            self.lay(q), keys, values, attn_mask=bias.to(q.dtype), enable_gqa=True
+        )
+        return out.transpose(1, 2).flatten(0, 1)[self.index]
 
 
 @torch.no_grad()
@@ -582,19 +574,16 @@ def rollout_logits(
 
         stream = model(tokens, positions, causal_attention).flatten(0, 2)
     else:
-        problems, slots = len(prompts.logits), tree.visible.shape[1]
-        attend_visible = _prefix_attention(
-            tree.visible, tree.problems, tree.slots, slots, problems, prompts.length
-        )
-        index = tree.problems * slots + tree.slots
+        columns = _Columns(tree.problems, tree.slots, len(prompts.logits))
+        bias = columns.bias(tree.visible, prompts.length)
 
         def tree_attention(
             layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
         ) -> torch.Tensor:
             prompt_keys, prompt_values = prompts.cache[layer]
-            keys = torch.cat((prompt_keys, _by_problem(k, index, problems, slots)), 2)
-            values = torch.cat((prompt_values, _by_problem(v, index, problems, slots)), 2)
-            return attend_visible(q, keys, values)
+            keys = torch.cat((prompt_keys, columns.lay(k)), 2)
+            values = torch.cat((prompt_values, columns.lay(v)), 2)
+            return columns.attend(q, keys, values, bias)
 
         stream = model(tree.tokens, prompts.length + tree.depths, tree_attention)
     return torch.cat((prompts.logits, model.logits(stream)))
