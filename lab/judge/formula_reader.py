@@ -310,16 +310,21 @@ class Reader:
         closing = {"(": ")", "[": "]"}.get(self.next)
         if closing is None or name[1] in CONSTANTS:
             return name
-        self.take()
-        arguments = [self.sum()]
-        while self.next == ",":
-            self.take()
-            arguments.append(self.sum())
-        self.take(closing)
+        arguments = self.arguments(self.next, closing)
         if name[1] in ("C", "P") and [argument[0] for argument in arguments] == ["number"] * 2:
             chosen = ("binom", *arguments)  # P(5, 3): in order
             return chosen if name[1] == "C" else ("*", chosen, ("!", arguments[1]))
         return ("call", name, *arguments)
+
+    def arguments(self, opening: str, closing: str) -> list[Tree]:
+        """Formulas between brackets, with commas between them."""
+        self.take(opening)
+        found = [self.sum()]
+        while self.next == ",":
+            self.take()
+            found.append(self.sum())
+        self.take(closing)
+        return found
 
     def exponent(self) -> Tree:
         """What stands above: a group or a token; of a number all digits, as in 10^33."""
@@ -418,16 +423,6 @@ class Reader:
         if token in ("+", "-"):
             self.take()
             return self.argument() if token == "+" else ("-", self.argument())
-        if token == "{":
-            self.take()
-            result = self.sum()
-            self.take("}")
-            return result
-        if token.isalpha() and len(token) > 1 and token not in _WORDS:
-            self.take()
-            rest = Token(token[1:])
-            self.rest.append(rest)
-            return ("name", token[0])
         return self.base()
 
     def root(self) -> Tree:
@@ -451,15 +446,7 @@ class Reader:
             else:
                 exponent = self.argument()
         if name in ("lcm", "gcd", "max", "min"):
-            self.take("(")
-            arguments = [self.sum()]
-            while self.next == ",":
-                self.take()
-                arguments.append(self.sum())
-            self.take(")")
-            return (name, *arguments)
-        if name == "sqrt":
-            return ("root", self.argument(), number(2))
+            return (name, *self.arguments("(", ")"))
         grouped = self.next in ("(", "[", "{", "|")
         argument = self.power(may_call=self.next in FUNCTION_LETTERS)  # \sin f(x), \sin x(x+1)
         while not grouped and self.begins() and self.next.lstrip("\\") not in FUNCTIONS:
@@ -477,9 +464,7 @@ class Reader:
         return result if exponent is None else ("^", result, exponent)
 
     def worded(self, word: str) -> Tree:
-        r"""A name in \text{...}: one letter, or a known function or constant."""
-        if word in FUNCTIONS:
-            return self.function(word)
+        r"""One letter in \text{...}, or a number."""
         if len(word) == 1 and word.isalpha() and word.isascii():
             return self.indexed(word)
         if re.fullmatch(r"[0-9]+", word):
@@ -490,8 +475,7 @@ class Reader:
         """Letters side by side are a product; the last one takes an index or a power."""
         if len(word) > 5:
             raise Unreadable(word)
-        rest = [Token(letter) for letter in reversed(word[1:])]
-        self.rest.extend(rest)
+        self.rest.extend(Token(letter) for letter in reversed(word[1:]))
         return self.indexed(word[0])
 
     def accented(self, accent: str) -> Tree:
@@ -502,8 +486,6 @@ class Reader:
             self.take("}")
         else:
             name = self.take()
-        if not (name.isalpha() or name[1:] in _NAMES):
-            raise Unreadable(name)
         return self.indexed(f"{accent} {name}")
 
     def indexed(self, name: str) -> Tree:

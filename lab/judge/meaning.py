@@ -544,6 +544,8 @@ def _element(text: str) -> Answer:
     words = _words(text)
     if words is not None and len(words.text) > 1 and not _may_be_product(text):
         return words
+    if choice := (_choice(text) if re.fullmatch(r"\(?[A-J]\)?", unwrapped(text)) else None):
+        return choice
     sides, signs = _outside(text, RELATIONS)
     if len(sides) > 1:
         return _related(sides, signs)

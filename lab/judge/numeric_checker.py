@@ -1,4 +1,4 @@
-r"""A second, independent checker: it computes where `lab.judge.verifier` does algebra.
+r"""A second, independent checker: it computes floats where `lab.judge.verifier` compares exactly.
 
 It shares no line with the first: it has its own way to find the answer, and a formula becomes a
 number (an exact fraction, else a complex float) with every letter standing for a fixed odd value.
