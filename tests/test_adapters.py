@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from smoke_trainings import configured, same, taken_up_anywhere, told
 from two_prompts import (
     ROUNDED,
     loop_of,
@@ -18,8 +19,7 @@ from lab.llm.engines.adapters import adapter_config, has_adapter, merged_weights
 from lab.llm.engines.base import Sampling
 from lab.llm.engines.transformers_engine import TransformersEngine, load_causal_model
 from lab.llm.train.tiny_model import FOLDER
-from lab.llm.train.trainer import load_policy, train
-from lab.runs.experiments import experiment
+from lab.llm.train.trainer import load_policy
 from lab.runs.training import state_of
 from lab.runs.training import train as run_training
 from lab.training.records import Record
@@ -29,37 +29,17 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 LORA = {"adapter": "lora", "rank": 4, "learning_rate": 1e-2}
 
 
-def configured(**given):
-    return experiment("gsm8k").configure("smoke", given)
-
-
-def told(state=None, **given):
-    return [
-        (output, {key: value.clone() for key, value in output.state().items()})
-        for output in train(configured(**LORA | given), state)
-    ]
-
-
-def same(one, other) -> bool:
-    return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
-
-
 @pytest.mark.parametrize("trainer", ["trl", "loop"])
 def test_a_checkpoint_holds_the_adapter_alone_and_training_goes_on_exactly(trainer):
-    given = {"trainer": trainer, "steps": 3, "log_every": 2, "kl": 0.1}
-    whole = told(**given)
+    given = LORA | {"trainer": trainer, "steps": 3, "log_every": 2, "kl": 0.1}
+    whole = taken_up_anywhere(**given)
     names = [key for key in whole[-1][1] if key.startswith("model/")]
     assert names and all(".lora_" in name for name in names)
-    assert not same(whole[0][1], whole[-1][1])
-    for taken in (1, 2):
-        again = told(whole[taken][1], **given)
-        assert same(again[-1][1], whole[-1][1])
-        assert again[-1][0].metrics == whole[-1][0].metrics
     assert isinstance(whole[-1][0], Record) and whole[-1][0].metrics["kl"] > 0
 
 
 def test_both_trainers_begin_with_the_same_adapter():
-    ours, theirs = (told(trainer=name, steps=1)[0][1] for name in ("loop", "trl"))
+    ours, theirs = (told(**LORA, trainer=name, steps=1)[0][1] for name in ("loop", "trl"))
     assert same(ours, theirs)
 
 

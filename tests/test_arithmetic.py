@@ -7,7 +7,7 @@ import pytest
 
 from lab.errors import LabError
 from lab.llm.data import arithmetic
-from lab.llm.data.arithmetic import ALPHABET, LEVELS, available, problems, solution
+from lab.llm.data.arithmetic import LEVELS, available, problems, solution
 from lab.llm.data.datasets import Problem
 
 SPLITS = ("train", "test")
@@ -74,12 +74,10 @@ def test_solutions_of_questions_known_by_eye():
     )
 
 
-def test_questions_are_short_and_written_in_the_alphabet(whole_family):
-    used = {"\n"}
+def test_questions_are_short_and_ascii(whole_family):
     for (level, _), found in whole_family.items():
         assert max(len(problem.question) for problem in found) <= {1: 48, 2: 48}.get(level, 60)
-        used |= set("".join(problem.question + solution(problem) for problem in found))
-    assert "".join(sorted(used)) == ALPHABET and ALPHABET.isascii()
+        assert all((problem.question + solution(problem)).isascii() for problem in found)
 
 
 def test_levels_grow_in_operations_and_in_numbers(whole_family):

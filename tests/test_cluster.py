@@ -111,39 +111,6 @@ def test_an_objective_reaches_verl_with_its_options(objective, name, options):
 
 
 @needs_verl
-def test_the_gradient_of_pacs_in_verl_is_that_of_its_own_loss_over_whole_answers():
-    import torch
-    from verl.trainer.ppo.core_algos import get_adv_estimator_fn, get_policy_loss_fn
-
-    from lab.losses import pacs
-
-    made = small(estimator="pacs", beta=2.0)
-    config = verl_config.compose(made.settings)
-    assert made.header[-1].endswith(
-        "where the policy is its reference: exact at the first update of a batch"
-    )
-    mask = torch.tensor([[1, 1, 1], [1, 0, 0], [1, 1, 0], [1, 1, 1.0]])
-    rewards = torch.tensor([1, 0, 0, 1.0])
-    logp = torch.randn(4, 3, generator=torch.Generator().manual_seed(0), requires_grad=True)
-    scores = torch.zeros(4, 3).index_put((torch.arange(4), mask.sum(1).long() - 1), rewards)
-    advantages, _ = get_adv_estimator_fn(config.algorithm.adv_estimator)(
-        token_level_rewards=scores, response_mask=mask, index=["a"] * 4, config=config.algorithm
-    )
-    actor = config.actor_rollout_ref.actor
-    loss, _ = get_policy_loss_fn(actor.policy_loss.loss_mode)(
-        old_log_prob=logp.detach(),
-        log_prob=logp,
-        advantages=advantages,
-        response_mask=mask,
-        loss_agg_mode=actor.loss_agg_mode,
-        config=SimpleNamespace(global_batch_info={}),
-    )
-    own = pacs(((logp - logp.detach()) * mask).sum(1)[None], rewards[None], beta=2.0)
-    ours, theirs = (torch.autograd.grad(of, logp)[0] for of in (loss, own))
-    assert theirs.abs().max() > 0.1 and torch.allclose(ours, theirs, atol=1e-6)
-
-
-@needs_verl
 def test_truncated_answers_go_to_the_estimator_and_the_loss_is_aggregated_as_named():
     config = verl_config.compose(
         small(truncation="zero", aggregation="sequence-sum", style="lenient").settings

@@ -14,7 +14,7 @@ import pytest
 import torch
 from cuda_table import LISTED, NAMES, Call, Recorder, entries_of, refused
 from PIL import Image
-from short_answers import SHORT_ANSWERS
+from smoke_trainings import SHORT_ANSWERS
 
 from lab.losses import SCORES, pacs, policy_gradient
 from lab.runs.experiments import experiment

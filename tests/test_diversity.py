@@ -80,12 +80,6 @@ def test_turning_and_scaling_the_embeddings_changes_nothing():
     assert mean_distance(CLOUD[::-1]) == pytest.approx(mean_distance(CLOUD), rel=1e-12)
 
 
-def test_a_repeated_response_counts_each_time():
-    assert mean_distance([[1, 0], [0, 1]]) == pytest.approx(1)
-    assert mean_distance([[1, 0], [0, 1], [0, 1]]) == pytest.approx(2 / 3)
-    assert mean_distance([CLOUD[0]] * 30) == pytest.approx(0, abs=1e-15)
-
-
 def test_fewer_responses_give_the_same_score_on_average():
     of_three = [mean_distance(CLOUD[list(kept)]) for kept in itertools.combinations(range(7), 3)]
     assert np.mean(of_three) == pytest.approx(mean_distance(CLOUD), rel=1e-12)
@@ -104,17 +98,6 @@ def test_the_score_is_the_mean_over_problems_with_two_right_ones():
         [[1, 0], [-1, 0], [1, 0]],
         [[0, 1], [0, 1]],
     ]
-
-
-def test_two_models_are_compared_on_the_problems_they_share():
-    from lab.mathematics.stats import compare
-
-    embed = embedder("hashed-ngrams")
-    ours = diversity([["one way", "and another"], ["x y z", "p q r"], ["lost"]], embed)
-    theirs = diversity([["one way", "one way"], ["x y z", "x y r"], ["4", "5"]], embed)
-    shared = np.intersect1d(ours.problems, theirs.problems)
-    a, b = (found.distances[np.searchsorted(found.problems, shared)] for found in (ours, theirs))
-    assert shared.tolist() == [0, 1] and compare(a, b).difference.point > 0
 
 
 @pytest.mark.parametrize(

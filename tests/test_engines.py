@@ -160,20 +160,6 @@ def test_every_token_is_where_the_distribution_function_passes_its_random_number
                 assert q[:token].sum() - 1e-5 < u < q[: token + 1].sum() + 1e-5 and q[token] > 0
 
 
-@pytest.mark.parametrize("temperature, top_p", [(1.0, 1.0), (3.0, 1.0), (3.0, 0.8), (1.5, 0.6)])
-def test_first_tokens_come_as_often_as_enumeration_says(ours, plain, temperature, top_p):
-    """A chi-square test that a right sampler fails once in 10,000 seeds."""
-    text = "15+46=?\n15+46=5"  # the next digit is anyone's guess
-    q = truth(plain(ours, text, [0])[0], temperature, top_p)
-    (answers,) = ours.sample([text], Sampling(4000, temperature, top_p, 1, seed=3))
-    seen = np.bincount([answer.ids[0] for answer in answers], minlength=len(q))
-    assert seen[q == 0].sum() == 0
-    often = 4000 * q >= 5
-    seen, expected = (np.append(x[often], x[~often].sum()) for x in (seen, 4000 * q))
-    seen, expected = seen[expected > 0], expected[expected > 0]
-    assert len(seen) > 3 and stats.chisquare(seen, expected).pvalue > 1e-4
-
-
 def alarm(a: np.ndarray, b: np.ndarray, n: int) -> float:
     """The probability of so great a difference between two engines that are one, "problems" of
     successes in n each: three statistics by permutation within each problem, Bonferroni.
@@ -295,10 +281,6 @@ def test_the_limit_cuts_the_same_answer_and_an_end_token_at_the_limit_is_an_end(
     )
 
 
-def test_no_prompts_are_no_answers(either):
-    assert either.sample([], Sampling(3)) == []
-
-
 # --- Top-p --------------------------------------------------------------------------------------
 
 
@@ -339,11 +321,6 @@ def test_a_draw_at_the_edge_is_a_token_that_can_be_drawn(u, token):
     scores = torch.tensor([[-math.inf, math.log(0.25), -math.inf, math.log(0.75), -math.inf]])
     drawn, logp = draw(scores, 1.0, 1.0, torch.tensor([u], dtype=torch.float64))
     assert drawn.tolist() == [token] and logp.item() == pytest.approx(scores[0, token].item())
-
-
-def test_a_very_small_top_p_is_greedy(ours):
-    greedy = ours.sample(PROMPTS[:4], Sampling(1, 0.0, 1.0, 40))
-    assert bare(ours.sample(PROMPTS[:4], Sampling(1, 1.0, 1e-6, 40))) == bare(greedy)
 
 
 # --- Work and memory ----------------------------------------------------------------------------

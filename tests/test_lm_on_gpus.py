@@ -17,7 +17,7 @@ from lab.llm.engines.base import Sampling
 from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.train import trainer, trl_callbacks
 from lab.llm.train.tiny_model import FOLDER
-from lab.llm.train.trl_callbacks import DDP_TIMEOUT_SECONDS, TRLRun
+from lab.llm.train.trl_callbacks import TRLRun
 from lab.runs.experiments import experiment
 from lab.training.costs import CARDS, GIB
 from lab.training.records import records
@@ -210,17 +210,6 @@ def test_an_examination_shared_over_processes_is_that_of_one(processes):
     assert (
         np.array_equal(sum(part[0] for part in parts), whole)
         and 0 < whole[1].sum() < whole[0].sum()
-    )
-
-
-def test_processes_wait_for_each_other_longer_than_torchs_thirty_minutes(monkeypatch, tmp_path):
-    run = TRLRun.__new__(TRLRun)
-    run.config = experiment("gsm8k").configure("smoke")
-    run.seed, run.updates, run.first, run.steps = 0, 1, 0, 2
-    assert (
-        run._config(str(tmp_path)).ddp_timeout_delta.total_seconds()
-        == DDP_TIMEOUT_SECONDS
-        > 4 * 3600
     )
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from short_answers import SHORT_ANSWERS
+from smoke_trainings import SHORT_ANSWERS, kinds, same, taken_up_anywhere, told
 from specs import SPECS
 from two_prompts import (
     LIMIT,
@@ -25,13 +25,10 @@ from two_prompts import (
 import lab
 from lab.errors import LabError
 from lab.llm.train.token_loss import check_scores
-from lab.llm.train.trainer import train
 from lab.llm.train.trl_callbacks import AGGREGATIONS
-from lab.runs.experiments import experiment
 from lab.runs.rollout_store import rollout_files
 from lab.runs.run_folder import Run
 from lab.runs.training import load_checkpoint
-from lab.training.records import Record
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -124,20 +121,6 @@ def test_of_graded_answers_the_loop_and_trl_take_the_step_of_the_labs_advantages
     theirs = in_trl(parts, tmp_path, rewards=rewards, estimator=spec, truncation=truncation)
     theirs.train()
     assert furthest(theirs.model, weights(made)) < ROUNDED
-
-
-@pytest.mark.parametrize("truncation, reward", [("score", 0.5), ("zero", 0.0), ("mask", None)])
-def test_a_truncated_graded_answer_keeps_its_reward_gets_0_or_leaves_its_group(
-    parts, truncation, reward
-):
-    rewards = [*GRADED[:6], 0.5, 0.5]  # the last but one has no end
-    rows, _ = loop_of(parts, rewards, estimator="lift(maxrl)", truncation=truncation).roll_out(0)
-    group = [r for r in (0.0, 0.75, reward, 0.5) if r is not None]
-    expected = lab.advantages("lift(maxrl)", np.array(group)).tolist()
-    found = [row.advantage for row in rows[4:]]
-    assert [A for A, r in zip(found, (0, 0.75, reward, 0.5), strict=True) if r is not None] == (
-        expected
-    )
 
 
 def test_the_metrics_of_graded_answers_are_their_mean_and_how_many_groups_agree(parts, tmp_path):
@@ -287,26 +270,7 @@ def test_what_cannot_be_trained_on_is_refused_in_a_sentence(parts, monkeypatch):
         loop_config(prompts=4)
 
 
-def test_a_setting_of_the_trainer_leaves_the_recorded_runs_in_their_folders():
-    chosen = experiment("gsm8k")
-    plain = chosen.configure("smoke", {"trainer": "trl"})
-    assert Run.of(plain) == Run.of(chosen.configure("smoke"))
-    assert Run.of(loop_config()) != Run.of(plain) and "trainer" not in plain.identity()
-
-
 # --- Records, resumption ------------------------------------------------------------------------
-
-
-def told(state=None, **given):
-    """All that a training tells, pauses too, each with a copy of its state."""
-    return [
-        (output, {key: value.clone() for key, value in output.state().items()})
-        for output in train(loop_config(**given), state)
-    ]
-
-
-def same(one, other) -> bool:
-    return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
 
 
 @pytest.mark.parametrize(
@@ -320,25 +284,9 @@ def same(one, other) -> bool:
     ],
 )
 def test_a_training_taken_up_anywhere_gives_the_same_records_and_weights(given):
-    given = SHORT_ANSWERS | {"steps": 4, "log_every": 3, "problems": 3} | given
-    whole = told(**given)
-    assert [(output.step, isinstance(output, Record)) for output, _ in whole] == [
-        (0, True),
-        (1, False),
-        (2, False),
-        (3, True),
-        (4, True),
-    ]
-    for taken in (0, 1, 2, 3):
-        again = told(whole[taken][1], **given)
-        again = [pair for pair in again if pair[0].step > taken]
-        for (output, state), (expected, expected_state) in zip(
-            again, whole[taken + 1 :], strict=True
-        ):
-            assert same(state, expected_state)
-            if isinstance(expected, Record):
-                assert list(output.metrics.items()) == list(expected.metrics.items())
-    assert not same(whole[0][1], whole[-1][1])
+    given = SHORT_ANSWERS | {"steps": 4, "log_every": 3, "problems": 3, "trainer": "loop"} | given
+    whole = taken_up_anywhere(**given)
+    assert kinds(whole) == [(0, True), (1, False), (2, False), (3, True), (4, True)]
     assert told(whole[-1][1], **given) == []
 
 
@@ -375,8 +323,7 @@ def wait_for(found, seconds=180.0):
 
 def test_the_loop_learns_what_trl_learns(tmp_path):
     given = {"steps": 2, "learning_rate": 1e-4, "estimator": "maxrl"}
-    ours = told(**given)
-    theirs = told(**given | {"trainer": "trl"})
+    ours, theirs = (told(trainer=name, **given) for name in ("loop", "trl"))
 
     def apart(one, other):
         return math.sqrt(

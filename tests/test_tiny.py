@@ -144,14 +144,6 @@ def test_a_batch_teaches_solutions_of_the_training_split_and_nothing_else(codes)
     assert set(ends) == {256, 258} and 0.06 < ends.count(258) / seen < 0.2  # 1/8 of 640
 
 
-def test_problems_of_one_length_stand_together():
-    filled = [
-        float((labels != UNTAUGHT).sum(1).max() / (labels != UNTAUGHT).sum(1).float().mean())
-        for _, labels in batches(0, 16)
-    ]
-    assert np.mean(filled) < 1.2
-
-
 def weights(seed: int, steps: int) -> dict[str, torch.Tensor]:
     model = fresh_model(seed)
     losses = list(train(model, seed, steps))

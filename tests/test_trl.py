@@ -48,21 +48,6 @@ def test_a_step_of_two_prompts_is_the_sum_of_advantages_times_gradients_of_log_p
     assert furthest(made.model, expected) < ROUNDED
 
 
-def test_maxrl_of_the_two_prompts_by_hand(parts, tmp_path):
-    made = trainer(parts, tmp_path, estimator="maxrl")
-    made.train()
-    assert list(made._logs["advantages"]) == [
-        1,
-        -1,
-        -1,
-        1,
-        -1,
-        3,
-        -1,
-        -1,
-    ]  # (r - mean) / mean, two and one of four
-
-
 @pytest.mark.parametrize("aggregation", ["dapo", "grpo"])
 def test_the_other_aggregations_divide_by_all_tokens_or_by_each_answers_own(
     parts, tmp_path, aggregation

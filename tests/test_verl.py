@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 import torch
 from specs import SPECS
-from two_prompts import LIMIT, loop_of, parts_of_two_prompts
 
 import lab
 from lab.errors import LabError, parse_call, write_call
@@ -29,11 +28,6 @@ def algos():
     from verl.trainer.ppo import core_algos
 
     return core_algos
-
-
-@pytest.fixture(scope="module")
-def parts():
-    return parts_of_two_prompts()
 
 
 def in_verl(spec: str, rewards, mask, uids, **options) -> torch.Tensor:
@@ -87,19 +81,6 @@ def test_graded_answers_have_the_labs_advantages_in_verl_too(spec):
     assert lost.tolist() == [expected[0], 0, expected[1]]
 
 
-@pytest.mark.parametrize("spec", SPECS)
-def test_the_advantages_of_the_loop_are_verls_number_by_number(parts, spec):
-    rewards = [1.0, 0.0, None, 1.0, 0.0, 1.0, 1.0, 0.0]
-    rows, _ = loop_of(parts, rewards, estimator=spec, truncation="zero").roll_out(0)
-    lengths = [len(row.answer) for row in rows]
-    mask = (torch.arange(LIMIT) < torch.tensor(lengths)[:, None]).float()
-    scores = [LOST if reward is None else reward for reward in rewards]
-    found = in_verl(spec, scores, mask, list("aaaabbbb"), truncation="zero", max_tokens=LIMIT)
-    np.testing.assert_allclose(
-        found[:, 0].numpy(), np.float32([row.advantage for row in rows]), rtol=1e-7
-    )
-
-
 def test_groups_of_any_size_are_told_by_their_uids_alone():
     rewards, uids = [1, 1, 0, 0, 1, 0, 0, 1], list("abacabcb")
     found = in_verl("maxrl", rewards, whole(8), uids)[:, 0]
@@ -125,13 +106,6 @@ def test_padding_and_lost_rewards_belong_to_no_group():
     assert (
         found[[0, 1, 3, 4], 0].tolist() == pytest.approx(ours.tolist())
         and not found[[2, 5, 6]].any()
-    )
-
-
-def test_the_mark_of_a_lost_reward_survives_verls_arithmetic_and_moves_no_mean():
-    assert (
-        sum([0.0, LOST, 0.0]) == LOST == torch.tensor(LOST, dtype=torch.bfloat16).item()
-        and abs(LOST) < 1e-6
     )
 
 
@@ -258,27 +232,6 @@ def test_the_loss_summed_over_tokens_has_the_gradient_of_the_estimator(algos):
     direct = -(A * (logp * mask).sum(1)).mean()
     ours, hand = (torch.autograd.grad(of, logits, retain_graph=True)[0] for of in (loss, direct))
     assert (ours - hand).abs().max() < 1e-6 * hand.abs().max() and metrics == {"actor/ppo_kl": 0.0}
-
-
-@pytest.mark.parametrize(
-    "mode, expected",
-    [
-        ("token-mean", (3 * 1 - 1 * 4) / 5),
-        ("seq-mean-token-sum", (3 - 4) / 2),
-        ("seq-mean-token-mean", (3 - 1) / 2),
-    ],
-)
-def test_the_loss_is_aggregated_as_named(algos, mode, expected):
-    mask = torch.tensor([[1.0, 0, 0, 0], [1, 1, 1, 1]])
-    loss, _ = algos.get_policy_loss_fn("lab.policy_gradient")(
-        old_log_prob=torch.zeros(2, 4),
-        log_prob=-torch.ones(2, 4),
-        response_mask=mask,
-        loss_agg_mode=mode,
-        advantages=torch.tensor([[3.0], [-1.0]]).expand(2, 4),
-        config=settings(),
-    )
-    assert loss.item() == pytest.approx(expected)
 
 
 def test_the_loss_follows_verls_batch_over_many_processes_and_its_rollout_correction(algos):

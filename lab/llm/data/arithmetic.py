@@ -38,9 +38,6 @@ RULES = (
 )
 NAMES = ("Tom", "Ann")
 THINGS = ("pens", "nuts", "eggs")
-# Every character of questions, plain prompts and solutions.
-ALPHABET = "\n ()*+,-.0123456789=?AHT\\abdefghlmnopstuwxy{}"
-
 # The ranges of the numbers.
 ONE = range(2, 10)
 TEN = range(10, 30)

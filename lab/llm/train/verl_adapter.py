@@ -33,7 +33,6 @@ from typing import TYPE_CHECKING, Any
 from lab.errors import LabError
 from lab.judge.verifier import MIN_CHECKS, Verifier
 from lab.llm.engines.imports import transformers
-from lab.llm.train.verl_repairs import repair
 from lab.mathematics.estimators import ALIASES, OPERATIONS, advantages, estimator_names
 from lab.mathematics.estimators import estimator as find_estimator
 from lab.mathematics.groups import Rollout, make_groups
@@ -52,17 +51,50 @@ LOST_LIMIT = 0.02  # the share of lost rewards in a batch above which a run stop
 def register() -> None:
     """Put every estimator of the catalogue and the loss into verl's registries.
 
-    A second call changes nothing. verl is patched first (`lab.llm.train.verl_repairs`), so that a
+    A second call changes nothing. verl is patched first (`_repair`), so that a
     process that has the lab's loss can also load models.
     """
     transformers()
     from verl.trainer.ppo import core_algos
 
-    repair()
+    _repair()
     for name in (*estimator_names(), *ALIASES, *OPERATIONS):
         if PREFIX + name not in core_algos.ADV_ESTIMATOR_REGISTRY:
             core_algos.register_adv_est(PREFIX + name)(partial(advantage, name))
     core_algos.register_policy_loss(LOSS)(policy_gradient)
+
+
+def _repair() -> None:
+    """Patch verl 0.9.1 in this process, which does not run with the installed versions otherwise.
+
+    It loads every critic with FlashAttention 2; patched, with the attention of the configuration.
+    It patches a TRL class that TRL 1.16 has removed; that is skipped: no critic here is of that
+    class. tests/test_verl_workers.py loads a policy and a critic through verl's own workers.
+    """
+    from verl.models.transformers import monkey_patch
+    from verl.utils import model
+
+    # Modules as Any: their functions are declared with the types of what is replaced.
+    patched_models: Any = model
+    patched_models.load_valuehead_model = _value_model
+    patches: Any = monkey_patch
+    patches.is_trl_available = lambda: False
+
+
+def _value_model(
+    local_path: str, torch_dtype: Any, model_config: Any, trust_remote_code: bool = False
+) -> Any:
+    """A critic: the model in a folder with one output per token.
+
+    It uses the attention implementation of `model_config`. The signature is that of verl's
+    `load_valuehead_model`, which this replaces. Code that comes with a model is never run:
+    `trust_remote_code` is not passed on.
+    """
+    from transformers import AutoModelForTokenClassification
+
+    return AutoModelForTokenClassification.from_pretrained(
+        local_path, dtype=torch_dtype, config=model_config
+    )
 
 
 def advantage(

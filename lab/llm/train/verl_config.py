@@ -48,6 +48,7 @@ from lab.llm.train.verl_adapter import LOSS, PREFIX
 from lab.mathematics.estimators import Estimator
 from lab.mathematics.estimators import estimator as find_estimator
 from lab.plugins import PRESET, VARIABLE, plugin_names
+from lab.toml_files import read_toml
 
 RUN = "$RUN"  # the run folder in commands: a shell variable that the scripts set
 AGGREGATIONS = {
@@ -57,9 +58,8 @@ AGGREGATIONS = {
 }
 WHOLE_ANSWERS = "seq-mean-token-sum"  # PACS scores the log-probability of a whole answer
 CRITIC_RATE = 1e-5  # PACS Table 4
-# Part of torch. verl's default is FlashAttention 2, which has no wheel and which nothing installs.
-ATTENTION = "sdpa"
-SHARDING = "fsdp2"  # verl's default, FSDP1, is deprecated in verl and in torch
+ATTENTION = "sdpa"  # as in verl.toml; here of the critic, as is the next
+SHARDING = "fsdp2"
 # Tokens per GPU and pass, packed into one row: SDPA's mask and work grow with their square.
 TOKENS = 4096
 UNCHANGED_TEMPLATE = "{{ messages[0].content }}"
@@ -109,31 +109,17 @@ def settings(
     )
     return (
         algorithm
+        | read_toml(Path(__file__).with_name("verl.toml"))
         | {
-            "data.train_files": [f"{RUN}/train.parquet"],
             "data.val_files": [
                 f"{RUN}/{eval_file_name(eval_set)}" for eval_set in config.eval_sets
             ],
             "data.train_batch_size": config.prompts,
             "data.max_prompt_length": config.max_prompt_tokens,
             "data.max_response_length": config.max_tokens,
-            "data.filter_overlong_prompts": True,
             "data.seed": config.seed,
-            "reward.custom_reward_function.path": "pkg://lab.llm.train.verl_adapter",
-            "reward.custom_reward_function.name": "compute_score",
             "+reward.custom_reward_function.reward_kwargs.style": config.style,
             "actor_rollout_ref.model.path": _model(config.model, folder),
-            "+actor_rollout_ref.model.override_config.attn_implementation": ATTENTION,
-            # A micro-batch is one row of packed answers. Their positions tell transformers where
-            # each one ends, so that none attends to another. Without packing, all would be padded
-            # to the longest.
-            "actor_rollout_ref.model.use_remove_padding": True,
-            "actor_rollout_ref.model.enable_gradient_checkpointing": True,
-        }
-        | chat
-        | optimizers
-        | {
-            "actor_rollout_ref.actor.strategy": SHARDING,  # also that of the reference model
             "actor_rollout_ref.actor.policy_loss.loss_mode": "vanilla" if clipped else LOSS,
             "actor_rollout_ref.actor.clip_ratio": config.clip,
             "actor_rollout_ref.actor.clip_ratio_low": config.clip,
@@ -143,23 +129,17 @@ def settings(
                 config.max_tokens if aggregation.endswith("norm") else None
             ),
             "actor_rollout_ref.actor.ppo_mini_batch_size": config.prompts // config.updates,
-            "actor_rollout_ref.actor.ppo_epochs": 1,
-            "actor_rollout_ref.actor.use_dynamic_bsz": True,
             "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": _micro_batch_tokens(config),
             "actor_rollout_ref.actor.entropy_coeff": config.entropy_bonus,
             "actor_rollout_ref.actor.use_kl_loss": config.kl > 0,
             "actor_rollout_ref.actor.kl_loss_coef": config.kl,
-            "actor_rollout_ref.actor.kl_loss_type": "low_var_kl",
             "actor_rollout_ref.actor.data_loader_seed": config.seed,
             "actor_rollout_ref.actor.fsdp_config.seed": config.seed,
-            "actor_rollout_ref.rollout.name": "vllm",
             "actor_rollout_ref.rollout.n": config.rollouts,
             "actor_rollout_ref.rollout.temperature": config.temperature,
             "actor_rollout_ref.rollout.top_p": config.top_p,
             "actor_rollout_ref.rollout.seed": config.seed,
-            "actor_rollout_ref.rollout.tensor_model_parallel_size": 1,
             "actor_rollout_ref.rollout.val_kwargs.n": config.samples,
-            "actor_rollout_ref.rollout.val_kwargs.do_sample": True,
             "actor_rollout_ref.rollout.val_kwargs.temperature": config.eval_temperature,
             "actor_rollout_ref.rollout.val_kwargs.top_p": config.eval_top_p,
             "trainer.nnodes": nodes,
@@ -169,17 +149,10 @@ def settings(
             "trainer.total_epochs": config.steps,
             "trainer.test_freq": config.log_every,
             "trainer.save_freq": config.log_every,
-            "trainer.max_actor_ckpt_to_keep": 2,
-            "trainer.max_critic_ckpt_to_keep": 2,
-            "trainer.logger": ["console", "file"],
-            "trainer.project_name": "lab",
             "trainer.experiment_name": name,
-            "trainer.default_local_dir": f"{RUN}/checkpoints",
-            "+ray_kwargs.ray_init.runtime_env.env_vars.VERL_FILE_LOGGER_PATH": (
-                f"{RUN}/verl-$STARTED.jsonl"
-            ),
-            "hydra.run.dir": f"{RUN}/hydra",
         }
+        | chat
+        | optimizers
         # verl's engine always sleeps while the model trains: 0 leaves it verl's own share, a half.
         | (
             {"actor_rollout_ref.rollout.gpu_memory_utilization": config.engine_memory}
