@@ -713,15 +713,8 @@ def _figures(arguments: argparse.Namespace) -> int:
 def _write_report(arguments: argparse.Namespace) -> None:
     from lab.show.report import report
 
-    page = report(
-        arguments.sources,
-        arguments.out,
-        experiment=arguments.experiment,
-        metric=arguments.metric,
-        by=arguments.by,
-        against=arguments.against,
-    )
-    print(page)
+    options = {key: getattr(arguments, key) for key in ("experiment", "metric", "by", "against")}
+    print(report(arguments.sources, arguments.out, **options))
 
 
 def _lessons(arguments: argparse.Namespace) -> None:

@@ -11,22 +11,13 @@ The file metrics.jsonl remains the record; a view only shows it.
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from typing import Any
 
 from lab.errors import LabError, one_of
 from lab.runs.run_folder import Run
 from lab.training.records import Record
 
 VIEWS = ("", "tensorboard", "wandb")
-
-
-WandbMode = Literal["online", "offline", "disabled", "shared"]
-
-
-def _wandb_mode() -> WandbMode:
-    """WANDB_MODE, else "offline"; wandb itself refuses other values."""
-    mode: Any = os.environ.get("WANDB_MODE", "offline")
-    return mode
 
 
 class View:
@@ -54,13 +45,14 @@ class View:
                 import wandb
 
                 os.environ.setdefault("WANDB_SILENT", "true")
+                mode: Any = os.environ.get("WANDB_MODE", "offline")  # wandb refuses what is none
                 self.writer = wandb.init(
                     project="lab",
                     id=self.run.id.replace("/", "-"),
                     resume="allow",
                     dir=self.run.path,
                     config=self.parameters,
-                    mode=_wandb_mode(),
+                    mode=mode,
                 )
         except ImportError as error:
             raise LabError(
