@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lab.errors import LabError, one_of, real, unknown, whole
 from lab.extras import EXTRAS, missing
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 # Smallest values of the settings that change how a run is made, but not what it computes.
 SMALLEST_SETTINGS = {"checkpoint_minutes": 0.0, "price": 0.0, "max_hours": 0.0}
-ASSIGNMENTS: dict[str, Any] = {"nargs": "*", "metavar": "key=value"}
-SETTINGS_HELP = (
-    "settings of the run: scale=smoke|laptop|gpu24|h100|h200|paper, device=cpu|cuda, "
+SETTINGS = (
+    "parameters, and settings of the run: scale=smoke|laptop|gpu24|h100|h200|paper, "
+    "device=cpu|cuda, "
     "checkpoint_minutes=15, price=3.5 (per hour), max_hours=168"
 )
 
@@ -95,9 +95,47 @@ def _refuse(error: LabError) -> int:
 
 # --- The parser -------------------------------------------------------------------------------
 
-AddCommand = Callable[
-    [str, Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser
-]
+Do = Callable[[argparse.Namespace], "int | None"]
+Argument = tuple[tuple[str, ...], dict[str, Any]]  # names and options, as argparse takes them
+
+
+class Verb(NamedTuple):
+    """A command: the function that does it, its help, and its arguments."""
+
+    do: Do
+    help: str
+    arguments: tuple[Argument, ...]
+
+
+VERBS: dict[str, Verb] = {}  # by the name that is typed, in the order of `lab --help`
+
+
+def verb(help: str, *arguments: Argument) -> Callable[[Do], Do]:
+    """Makes the function `_NAME` the command NAME."""
+
+    def add(function: Do) -> Do:
+        VERBS[function.__name__.removeprefix("_")] = Verb(function, help, arguments)
+        return function
+
+    return add
+
+
+def option(*names: str, **options: Any) -> Argument:
+    """An argument, with the options of `ArgumentParser.add_argument`."""
+    return names, options
+
+
+def path_to(*names: str, **options: Any) -> Argument:
+    return names, {"type": Path, **options}
+
+
+def flag(*names: str, **options: Any) -> Argument:
+    return names, {"action": "store_true", **options}
+
+
+def key_values(help: str) -> Argument:
+    """Further words key=value."""
+    return ("values",), {"nargs": "*", "metavar": "key=value", "help": help}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -121,356 +159,12 @@ def _parser() -> argparse.ArgumentParser:
         help="a plugin of yours: a Python file, a module or a preset (may be repeated)",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    def add_command(
-        name: str, function: Callable[[argparse.Namespace], int | None], help: str
-    ) -> argparse.ArgumentParser:
-        command = commands.add_parser(name, help=help, description=help)
-        command.set_defaults(do=function)
-        return command
-
-    _add_experiment_commands(add_command)
-    _add_sweep_commands(add_command)
-    _add_result_commands(add_command)
-    _add_language_model_commands(add_command)
-    _add_objective_commands(add_command)
+    for name, known in VERBS.items():
+        command = commands.add_parser(name, help=known.help, description=known.help)
+        command.set_defaults(do=known.do)
+        for names, options in known.arguments:
+            command.add_argument(*names, **options)
     return parser
-
-
-def _add_experiment_commands(add_command: AddCommand) -> None:
-    run = add_command("run", _run, "execute the notebook of an experiment into its run folder")
-    train = add_command(
-        "train", _train, "train the same experiment without Jupyter into the same folder"
-    )
-    for command in (run, train):
-        command.add_argument("name", nargs="?", help="the experiment; without it, list them all")
-        command.add_argument("values", **ASSIGNMENTS, help=f"parameters, and {SETTINGS_HELP}")
-        command.add_argument(
-            "--show",
-            action="store_true",
-            help="print the parameters and their meaning, and run nothing",
-        )
-    train.add_argument(
-        "--view",
-        choices=["tensorboard", "wandb"],
-        default="",
-        help="log the records to this tool as well",
-    )
-
-    preflight = add_command(
-        "preflight",
-        _preflight,
-        "check whether this machine can finish a run and what it will cost, without training",
-    )
-    preflight.add_argument("name", help="the experiment")
-    preflight.add_argument("values", **ASSIGNMENTS, help=f"parameters, and {SETTINGS_HELP}")
-
-    rehearse = add_command(
-        "rehearse",
-        _rehearse,
-        "run every preset for a few steps on this machine's GPU and record time and memory",
-    )
-    rehearse.add_argument(
-        "--only", default="", metavar="TEXT", help="only the parts whose names contain TEXT"
-    )
-    rehearse.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help="folder of the results (default: data/results/gpu)",
-    )
-
-
-def _add_sweep_commands(add_command: AddCommand) -> None:
-    sweep = add_command("sweep", _sweep, "do every run of a TOML file that is not finished")
-    sweep.add_argument("file", type=Path, help="a sweep file, such as sweeps/laptop.toml")
-    sweep.add_argument(
-        "--jobs",
-        type=int,
-        help=(
-            "number of runs at the same time (default: one per GPU, without a GPU one per core, or "
-            "as many as fit on the Ray cluster); with more jobs than GPUs, runs share GPUs"
-        ),
-    )
-    sweep.add_argument(
-        "values",
-        **ASSIGNMENTS,
-        help=(
-            "executor=ray: run on an existing Ray cluster (RAY_ADDRESS) whose nodes see this "
-            "folder; gpus=1: GPUs per run on that cluster"
-        ),
-    )
-    sweep.add_argument(
-        "--fail-fast", action="store_true", help="start no further runs after a failure"
-    )
-    sweep.add_argument(
-        "--train", action="store_true", help="use lab train instead of lab run, without Jupyter"
-    )
-
-    cluster = add_command(
-        "cluster",
-        _cluster,
-        "write a language model's preset for verl: command, configuration, Slurm and Ray scripts",
-    )
-    cluster.add_argument("name", help="the experiment")
-    cluster.add_argument(
-        "values",
-        **ASSIGNMENTS,
-        help="parameters (estimator=ppo is possible too), and nodes=1 gpus=8 scale=paper",
-    )
-    cluster.add_argument(
-        "--dry", action="store_true", help="print verl's command and write nothing"
-    )
-
-    record = add_command("record", _record, "copy the results of a finished sweep to data/results")
-    record.add_argument("file", type=Path, help="the sweep file")
-    record.add_argument(
-        "--check",
-        action="store_true",
-        help=(
-            "write nothing: compare the runs with the recorded ones, and exit with 1 if they "
-            "differ by more than rounding explains"
-        ),
-    )
-
-
-def _add_result_commands(add_command: AddCommand) -> None:
-    figures = add_command(
-        "figures", _figures, "draw figures from theory and recorded runs into figures/out"
-    )
-    figures.add_argument(
-        "names",
-        nargs="*",
-        help="names of figures (default: all, with the papers' tables and pages)",
-    )
-    figures.add_argument(
-        "--style", default="icml", help="figure widths of icml (default) or neurips"
-    )
-    figures.add_argument(
-        "--own",
-        action="store_true",
-        help="draw your own finished runs, not the recorded ones, into the folder figures of runs",
-    )
-
-    report = add_command(
-        "report",
-        _write_report,
-        "write a page on finished runs: curves, table, paired comparison, provenance",
-    )
-    report.add_argument(
-        "sources",
-        nargs="+",
-        type=Path,
-        metavar="RUNS",
-        help="a sweep file, or folders of finished runs",
-    )
-    report.add_argument(
-        "--experiment", default="", help="experiment, if the sweep file trains several"
-    )
-    report.add_argument(
-        "--metric", default="pass@1", help="metric to plot and tabulate (default: pass@1)"
-    )
-    report.add_argument(
-        "--by", default="", metavar="'KEY ...'", help="parameters that distinguish settings"
-    )
-    report.add_argument(
-        "--against",
-        default="",
-        metavar="SETTING",
-        help="setting that the others are compared with",
-    )
-    report.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="file to write (default: report.html in the page's run folder)",
-    )
-
-    lessons = add_command(
-        "lessons",
-        _lessons,
-        "execute the notebooks that are committed with outputs, and write these into them",
-    )
-    lessons.add_argument(
-        "names", nargs="*", help="experiments (default: those whose notebooks have outputs)"
-    )
-
-    lessons.add_argument(
-        "--index",
-        action="store_true",
-        help="only write notebooks/README.md, the list of all notebooks that make lab opens",
-    )
-
-    check = add_command("check", _check, "check the environment, data, presets and notebooks")
-    check.add_argument(
-        "--runs",
-        dest="stored",
-        action="store_true",
-        help="verify instead what all run folders hold: records, groups, checkpoints, digests",
-    )
-
-
-def _add_language_model_commands(add_command: AddCommand) -> None:
-    evaluation = add_command(
-        "eval",
-        _eval,
-        "sample a language model on problem sets, score the completions, print a table",
-    )
-    evaluation.add_argument("model", help="a folder, or a name on the hub")
-    evaluation.add_argument(
-        "sets",
-        nargs="+",
-        metavar="SET|key=value",
-        help=(
-            "problem sets (lab data check), arithmetic(level=2), or a file; and settings: n=128 "
-            "temperature=0.6 top_p=0.95 engine=vllm ..."
-        ),
-    )
-
-    export = add_command(
-        "export",
-        _export,
-        "write a trained model as a folder for transformers, vLLM, lab eval and other tools",
-    )
-    export.add_argument("run", type=Path, help="a run folder of gsm8k, qwen3, pacs or maze")
-    export.add_argument("folder", type=Path, help="folder to write")
-    export.add_argument(
-        "--merge", action="store_true", help="add a trained adapter to the model's weights"
-    )
-
-    compare = add_command(
-        "compare",
-        _compare,
-        "compare two evaluations on the same problems: paired differences and samples saved",
-    )
-    compare.add_argument("base", type=Path, help="a folder that lab eval printed")
-    compare.add_argument(
-        "ours", type=Path, help="another such folder: same problem set, same sampling settings"
-    )
-
-    data = add_command("data", _data, "list the problem sets available without the network")
-    data.add_argument("what", choices=["check"])
-    data.add_argument("folder", nargs="?", default="", help="an offline folder of problem sets")
-    data.add_argument(
-        "--judge",
-        action="store_true",
-        help="also put ten spellings and ten near misses of every gold answer to the verifier",
-    )
-
-    verify = add_command(
-        "verify",
-        _verify,
-        "judge stored answers a second time, independently, and list the disagreements",
-    )
-    verify.add_argument("what", choices=["audit"])
-    verify.add_argument("file", type=Path, help="a table with the columns response and gold")
-    verify.add_argument(
-        "--style",
-        choices=["strict", "lenient"],
-        default="strict",
-        help="how the answer is extracted",
-    )
-
-
-def _add_objective_commands(add_command: AddCommand) -> None:
-    audit = add_command(
-        "audit",
-        _audit,
-        "analyse a file of rollouts: pass rates without sampling noise, gradients, dead groups",
-    )
-    audit.add_argument(
-        "path",
-        type=Path,
-        help="a run folder, or a file or folder of rollouts or counts, see docs/rollouts.md",
-    )
-    audit.add_argument(
-        "--estimators",
-        "--objectives",
-        nargs="+",
-        default=["rloo", "grpo", "maxrl", "pacs_anchor"],
-        help="estimators to compare (default: %(default)s)",
-    )
-    audit.add_argument(
-        "--rollouts",
-        type=int,
-        metavar="N",
-        help="group size N used in the calculation (default: that of the file)",
-    )
-    audit.add_argument("--problem", metavar="COLUMN", help="column that names the problem")
-    audit.add_argument("--reward", metavar="COLUMN", help="column of the reward")
-    audit.add_argument(
-        "--threshold",
-        type=float,
-        metavar="X",
-        help="a rollout is right if its reward is at least X",
-    )
-    audit.add_argument(
-        "--success", metavar="VALUE", help="a rollout is right if its reward is VALUE"
-    )
-    audit.add_argument(
-        "--only",
-        nargs="+",
-        default=[],
-        metavar="COLUMN=VALUE",
-        help="read only rows with that value, such as those of one policy",
-    )
-    audit.add_argument(
-        "--within",
-        nargs="+",
-        default=[],
-        metavar="COLUMN",
-        help="problems that differ in that column are different ones",
-    )
-    audit.add_argument(
-        "--pooled",
-        nargs="+",
-        default=[],
-        metavar="COLUMN",
-        help="rollouts of a problem that differ in that column are alike",
-    )
-    audit.add_argument(
-        "--follow",
-        action="store_true",
-        help="of a run that trains: a line for each step, and the audit at its end or Ctrl-C",
-    )
-    audit.add_argument(
-        "--picture", type=Path, metavar="FILE", help="also draw a figure (pdf or png)"
-    )
-
-    recommend = add_command(
-        "recommend",
-        _recommend,
-        "rank estimators and recipes for a file of rollouts by the gain of a metric they predict",
-    )
-    recommend.add_argument("path", type=Path, help="what lab audit reads")
-    recommend.add_argument(
-        "values",
-        **ASSIGNMENTS,
-        help="metric=pass@64 (default: pass@1), N=16 (default: that of the file), budget=4096"
-        " (rollouts a step: compares group sizes too), and columns and rewards as in lab audit:"
-        " problem=COLUMN reward=COLUMN threshold=X success=VALUE only=COLUMN=VALUE within=COLUMN"
-        " pooled=COLUMN, several with commas",
-    )
-
-    explore = add_command(
-        "explore",
-        _explore,
-        "open the explorer of weights w(p) in the browser: one page, no network",
-    )
-    explore.add_argument("values", **ASSIGNMENTS, help="what it shows first: N=64 panel=toy ...")
-    explore.add_argument(
-        "--html", type=Path, metavar="FILE", help="write the page to FILE and open no browser"
-    )
-
-    explain = add_command(
-        "explain", _explain, "explain one estimator, objective or recipe on one screen"
-    )
-    explain.add_argument(
-        "name", help="for example maxrl, 'truncated(order=8)', or 'maxrl, N=16, gate=drop'"
-    )
-    explain.add_argument(
-        "--rollouts", type=int, default=16, metavar="N", help="group size (default: 16)"
-    )
 
 
 # --- Experiments and sweeps -------------------------------------------------------------------
@@ -516,6 +210,17 @@ def _announce(arguments: argparse.Namespace) -> tuple[Config, dict[str, Any]] | 
     return config, settings
 
 
+RUN = (
+    option("name", help="the experiment; without it, list them all", nargs="?"),
+    key_values(SETTINGS),
+    flag("--show", help="print the parameters and their meaning, and run nothing"),
+)
+
+
+@verb(
+    "execute the notebook of an experiment into its run folder",
+    *RUN,
+)
 def _run(arguments: argparse.Namespace) -> None:
     if request := _announce(arguments):
         from lab.runs.notebooks import run_notebook
@@ -526,6 +231,16 @@ def _run(arguments: argparse.Namespace) -> None:
         _print_outcome(arguments, run_notebook(config, **settings), before)
 
 
+@verb(
+    "train the same experiment without Jupyter into the same folder",
+    *RUN,
+    option(
+        "--view",
+        help="log the records to this tool as well",
+        choices=["tensorboard", "wandb"],
+        default="",
+    ),
+)
 def _train(arguments: argparse.Namespace) -> None:
     if request := _announce(arguments):
         from lab.runs.run_folder import Run
@@ -579,6 +294,11 @@ def _from_here(path: Path) -> str:
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
+@verb(
+    "check whether this machine can finish a run and what it will cost, without training",
+    option("name", help="the experiment"),
+    key_values(SETTINGS),
+)
 def _preflight(arguments: argparse.Namespace) -> int:
     from lab.runs.experiments import experiment
     from lab.runs.readiness import readiness
@@ -592,6 +312,11 @@ def _preflight(arguments: argparse.Namespace) -> int:
     return 1 if any(finding.fault for finding in findings) else 0
 
 
+@verb(
+    "run every preset for a few steps on this machine's GPU and record time and memory",
+    option("--only", help="only the parts whose names contain TEXT", default="", metavar="TEXT"),
+    path_to("--out", help="folder of the results (default: data/results/gpu)", metavar="DIR"),
+)
 def _rehearse(arguments: argparse.Namespace) -> int:
     from lab.runs.rehearsal import fill_readme, rehearse
 
@@ -603,6 +328,22 @@ def _rehearse(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
+@verb(
+    "do every run of a TOML file that is not finished",
+    path_to("file", help="a sweep file, such as sweeps/laptop.toml"),
+    option(
+        "--jobs",
+        help="number of runs at the same time (default: one per GPU, without a GPU one per core, "
+        "or as many as fit on the Ray cluster); with more jobs than GPUs, runs share GPUs",
+        type=int,
+    ),
+    key_values(
+        "executor=ray: run on an existing Ray cluster (RAY_ADDRESS) whose nodes see this "
+        "folder; gpus=1: GPUs per run on that cluster"
+    ),
+    flag("--fail-fast", help="start no further runs after a failure"),
+    flag("--train", help="use lab train instead of lab run, without Jupyter"),
+)
 def _sweep(arguments: argparse.Namespace) -> int:
     from lab.runs.experiments import read_assignments
     from lab.runs.sweep import sweep, visible_gpus
@@ -645,7 +386,8 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
 
 def _print_remarks(runs: list[Run]) -> None:
-    """Say which of these runs learned nothing, and where the best learning rate is at an end."""
+    """Say which of these runs learned nothing, and where the best learning rate is at an "
+    "end."""
     from lab.runs.remarks import remarks
     from lab.runs.report_page import natural_metric
     from lab.runs.sweep_results import results_of_runs
@@ -659,6 +401,12 @@ def _print_remarks(runs: list[Run]) -> None:
             print(f"lab: {name}: {remark}", file=sys.stderr)
 
 
+@verb(
+    "write a language model's preset for verl: command, configuration, Slurm and Ray scripts",
+    option("name", help="the experiment"),
+    key_values("parameters (estimator=ppo is possible too), and nodes=1 gpus=8 scale=paper"),
+    flag("--dry", help="print verl's command and write nothing"),
+)
 def _cluster(arguments: argparse.Namespace) -> None:
     from lab.llm.train import verl_config
     from lab.runs.cluster import job, prepare
@@ -679,6 +427,15 @@ def _cluster(arguments: argparse.Namespace) -> None:
 # --- Results ----------------------------------------------------------------------------------
 
 
+@verb(
+    "copy the results of a finished sweep to data/results",
+    path_to("file", help="the sweep file"),
+    flag(
+        "--check",
+        help="write nothing: compare the runs with the recorded ones, and exit with 1 if they "
+        "differ by more than rounding explains",
+    ),
+)
 def _record(arguments: argparse.Namespace) -> int:
     if not arguments.check:
         from lab.runs.sweep_results import record
@@ -697,6 +454,19 @@ def _record(arguments: argparse.Namespace) -> int:
     return 1
 
 
+@verb(
+    "draw figures from theory and recorded runs into figures/out",
+    option(
+        "names",
+        help="names of figures (default: all, with the papers' tables and pages)",
+        nargs="*",
+    ),
+    option("--style", help="figure widths of icml (default) or neurips", default="icml"),
+    flag(
+        "--own",
+        help="draw your own finished runs, not the recorded ones, into the folder figures of runs",
+    ),
+)
 def _figures(arguments: argparse.Namespace) -> int:
     from lab.show import plots
 
@@ -710,13 +480,36 @@ def _figures(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _write_report(arguments: argparse.Namespace) -> None:
+@verb(
+    "write a page on finished runs: curves, table, paired comparison, provenance",
+    path_to("sources", help="a sweep file, or folders of finished runs", nargs="+", metavar="RUNS"),
+    option("--experiment", help="experiment, if the sweep file trains several", default=""),
+    option("--metric", help="metric to plot and tabulate (default: pass@1)", default="pass@1"),
+    option("--by", help="parameters that distinguish settings", default="", metavar="'KEY ...'"),
+    option(
+        "--against", help="setting that the others are compared with", default="", metavar="SETTING"
+    ),
+    path_to(
+        "--out",
+        help="file to write (default: report.html in the page's run folder)",
+        metavar="FILE",
+    ),
+)
+def _report(arguments: argparse.Namespace) -> None:
     from lab.show.report import report
 
     options = {key: getattr(arguments, key) for key in ("experiment", "metric", "by", "against")}
     print(report(arguments.sources, arguments.out, **options))
 
 
+@verb(
+    "execute the notebooks that are committed with outputs, and write these into them",
+    option("names", help="experiments (default: those whose notebooks have outputs)", nargs="*"),
+    flag(
+        "--index",
+        help="only write notebooks/README.md, the list of all notebooks that make lab opens",
+    ),
+)
 def _lessons(arguments: argparse.Namespace) -> None:
     from lab.runs import ladder
     from lab.runs.lessons import lessons, write_lesson
@@ -738,6 +531,14 @@ def _lessons(arguments: argparse.Namespace) -> None:
             print(path)
 
 
+@verb(
+    "check the environment, data, presets and notebooks",
+    flag(
+        "--runs",
+        help="verify instead what all run folders hold: records, groups, checkpoints, digests",
+        dest="stored",
+    ),
+)
 def _check(arguments: argparse.Namespace) -> int:
     from lab.runs.checks import check_runs, checks
 
@@ -755,6 +556,17 @@ def _check(arguments: argparse.Namespace) -> int:
 # --- Language models --------------------------------------------------------------------------
 
 
+@verb(
+    "sample a language model on problem sets, score the completions, print a table",
+    option("model", help="a folder, or a name on the hub"),
+    option(
+        "sets",
+        help="problem sets (lab data check), arithmetic(level=2), or a file; and settings: n=128 "
+        "temperature=0.6 top_p=0.95 engine=vllm ...",
+        nargs="+",
+        metavar="SET|key=value",
+    ),
+)
 def _eval(arguments: argparse.Namespace) -> None:
     from lab.runs.experiments import read_assignments
     from lab.runs.former_names import in_present_names
@@ -774,6 +586,12 @@ def _eval(arguments: argparse.Namespace) -> None:
     evaluate(arguments.model, sets, **settings)
 
 
+@verb(
+    "write a trained model as a folder for transformers, vLLM, lab eval and other tools",
+    path_to("run", help="a run folder of gsm8k, qwen3, pacs or maze"),
+    path_to("folder", help="folder to write"),
+    flag("--merge", help="add a trained adapter to the model's weights"),
+)
 def _export(arguments: argparse.Namespace) -> None:
     from lab.runs.experiments import experiment
     from lab.runs.run_folder import Run
@@ -793,12 +611,26 @@ def _export(arguments: argparse.Namespace) -> None:
     print(f"{arguments.folder}: the model after the training in {run.path}")
 
 
+@verb(
+    "compare two evaluations on the same problems: paired differences and samples saved",
+    path_to("base", help="a folder that lab eval printed"),
+    path_to("ours", help="another such folder: same problem set, same sampling settings"),
+)
 def _compare(arguments: argparse.Namespace) -> None:
     from lab.runs.model_evaluation import comparison
 
     print(comparison(arguments.base, arguments.ours))
 
 
+@verb(
+    "list the problem sets available without the network",
+    option("what", choices=["check"]),
+    option("folder", help="an offline folder of problem sets", nargs="?", default=""),
+    flag(
+        "--judge",
+        help="also put ten spellings and ten near misses of every gold answer to the verifier",
+    ),
+)
 def _data(arguments: argparse.Namespace) -> None:
     from lab.llm.data.datasets import describe_datasets
 
@@ -814,6 +646,17 @@ def _contract(loaded: ProblemSet) -> list[str]:
         return check_contract([problem.answer for problem in loaded.problems], verifier).lines()
 
 
+@verb(
+    "judge stored answers a second time, independently, and list the disagreements",
+    option("what", choices=["audit"]),
+    path_to("file", help="a table with the columns response and gold"),
+    option(
+        "--style",
+        help="how the answer is extracted",
+        choices=["strict", "lenient"],
+        default="strict",
+    ),
+)
 def _verify(arguments: argparse.Namespace) -> None:
     from lab.judge.agreement import compare_checkers_in_file
 
@@ -826,6 +669,60 @@ def _verify(arguments: argparse.Namespace) -> None:
 # --- Objectives and estimators ----------------------------------------------------------------
 
 
+@verb(
+    "analyse a file of rollouts: pass rates without sampling noise, gradients, dead groups",
+    path_to(
+        "path", help="a run folder, or a file or folder of rollouts or counts, see docs/rollouts.md"
+    ),
+    option(
+        "--estimators",
+        "--objectives",
+        help="estimators to compare (default: %(default)s)",
+        nargs="+",
+        default=["rloo", "grpo", "maxrl", "pacs_anchor"],
+    ),
+    option(
+        "--rollouts",
+        help="group size N used in the calculation (default: that of the file)",
+        type=int,
+        metavar="N",
+    ),
+    option("--problem", help="column that names the problem", metavar="COLUMN"),
+    option("--reward", help="column of the reward", metavar="COLUMN"),
+    option(
+        "--threshold",
+        help="a rollout is right if its reward is at least X",
+        type=float,
+        metavar="X",
+    ),
+    option("--success", help="a rollout is right if its reward is VALUE", metavar="VALUE"),
+    option(
+        "--only",
+        help="read only rows with that value, such as those of one policy",
+        nargs="+",
+        default=[],
+        metavar="COLUMN=VALUE",
+    ),
+    option(
+        "--within",
+        help="problems that differ in that column are different ones",
+        nargs="+",
+        default=[],
+        metavar="COLUMN",
+    ),
+    option(
+        "--pooled",
+        help="rollouts of a problem that differ in that column are alike",
+        nargs="+",
+        default=[],
+        metavar="COLUMN",
+    ),
+    flag(
+        "--follow",
+        help="of a run that trains: a line for each step, and the audit at its end or Ctrl-C",
+    ),
+    path_to("--picture", help="also draw a figure (pdf or png)", metavar="FILE"),
+)
 def _audit(arguments: argparse.Namespace) -> None:
     from lab.rollouts.counting import Choice
     from lab.show.audit import audit, draw
@@ -844,6 +741,16 @@ def _audit(arguments: argparse.Namespace) -> None:
         print(arguments.picture)
 
 
+@verb(
+    "rank estimators and recipes for a file of rollouts by the gain of a metric they predict",
+    path_to("path", help="what lab audit reads"),
+    key_values(
+        "metric=pass@64 (default: pass@1), N=16 (default: that of the file), budget=4096 "
+        "(rollouts a step: compares group sizes too), and columns and rewards as in lab "
+        "audit: problem=COLUMN reward=COLUMN threshold=X success=VALUE only=COLUMN=VALUE "
+        "within=COLUMN pooled=COLUMN, several with commas"
+    ),
+)
 def _recommend(arguments: argparse.Namespace) -> None:
     from lab.rollouts.counting import Choice
     from lab.runs.experiments import read_assignments
@@ -867,6 +774,11 @@ def _recommend(arguments: argparse.Namespace) -> None:
     print(*report.lines(), sep="\n")
 
 
+@verb(
+    "open the explorer of weights w(p) in the browser: one page, no network",
+    key_values("what it shows first: N=64 panel=toy ..."),
+    path_to("--html", help="write the page to FILE and open no browser", metavar="FILE"),
+)
 def _explore(arguments: argparse.Namespace) -> None:
     import webbrowser
 
@@ -881,6 +793,11 @@ def _explore(arguments: argparse.Namespace) -> None:
         print("found no browser: open this address in one")
 
 
+@verb(
+    "explain one estimator, objective or recipe on one screen",
+    option("name", help="for example maxrl, 'truncated(order=8)', or 'maxrl, N=16, gate=drop'"),
+    option("--rollouts", help="group size (default: 16)", type=int, default=16, metavar="N"),
+)
 def _explain(arguments: argparse.Namespace) -> None:
     from lab.show.explain import explain
 

@@ -35,7 +35,6 @@ from lab.training.costs import CARDS
 from lab.training.records import Record
 
 if TYPE_CHECKING:
-
     from lab.toy.transformer import PromptAttention
     from lab.toy.tree_sampling import Rollouts
 
