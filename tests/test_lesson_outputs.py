@@ -9,12 +9,13 @@ import json
 
 import nbformat
 import pytest
+from lesson_differences import differences
 from notebook_cells import BY_NAME, code_cells, name_of, turned
 
 from lab.runs import Run
 from lab.runs.experiments import experiment
 from lab.runs.former_names import in_former_names
-from lab.runs.lessons import MACHINE, differences, lesson_configuration, lessons, with_outputs
+from lab.runs.lessons import MACHINE, lesson_configuration, lessons, with_outputs
 
 
 @BY_NAME
@@ -47,10 +48,10 @@ def test_a_lesson_executed_anew_is_a_finished_run_with_the_committed_outputs(pat
         if output.get("name") == "stderr" and ("Warning" in output.text or "Error" in output.text)
     ]
     assert path.read_bytes() == committed  # the run is written elsewhere
-    found = differences(
+    changed = differences(
         nbformat.read(path, as_version=4), with_outputs(path, run.path / "notebook.ipynb")
     )
-    assert found == [], f"run lab lessons {name}"
+    assert changed == [], f"run lab lessons {name}"
 
 
 # What each lesson that trains takes too: an objective that is no estimator, groups of one, few of

@@ -14,12 +14,12 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
+from lesson_differences import OWN_RUN
 from notebook_cells import BOOKS, BY_NAME, code_cells, markdown, name_of, turned
 
 from lab.runs import configure, experiments
 from lab.runs.experiments import NOTEBOOKS, experiment
 from lab.runs.lessons import (
-    OWN_RUN,
     is_lesson,
 )
 from lab.toy import tabular

@@ -18,22 +18,14 @@ import nbformat
 import pytest
 import zmq.asyncio
 from jupyter_client.session import Session
+from lesson_differences import OWN_RUN, differences, same_picture, same_text
 from notebook_cells import code_cells
 
 from lab.cli import main
 from lab.errors import LabError
 from lab.runs import Run, configure, ladder, train
 from lab.runs.experiments import experiment
-from lab.runs.lessons import (
-    OWN_RUN,
-    differences,
-    is_lesson,
-    lesson_configuration,
-    lessons,
-    same_picture,
-    same_text,
-    write_lesson,
-)
+from lab.runs.lessons import is_lesson, lesson_configuration, lessons, write_lesson
 from lab.runs.notebooks import answering_channel, run_notebook
 
 # --- Executed -----------------------------------------------------------------------------------

@@ -3,8 +3,7 @@
 A notebook whose metadata say `keep_output` is a lesson; nbstripout reads the same mark and leaves
 it alone. `lab lessons` executes lessons with the settings of a laptop and writes what they print
 and draw into notebooks/, without anything that another execution would change: counts, times,
-the kernel's version, papermill's metadata. `differences` says where outputs are not those of the
-code.
+the kernel's version, papermill's metadata. The tests execute them again and compare.
 
 A lesson whose training takes longer than a reader of its source should wait for has a table
 `[lesson]` in its preset, with the settings that are shorter in the committed outputs. Only its
@@ -23,9 +22,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from lab.configurations import Config
 from lab.errors import LabError
@@ -38,7 +35,6 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 KEEP = "keep_output"
-OWN_RUN = "own-run"
 SCALE = "laptop"
 # The same for all who execute a lesson: a run's header names the device and the threads.
 MACHINE = {"LAB_DEVICE": "cpu", "OMP_NUM_THREADS": "1"}
@@ -47,10 +43,6 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 EXPLORER = "<lab.explorer."  # how its text begins, in place of the widget
 STILL = ROOT / "docs" / "explorer.png"
 BAR = re.compile(r"\r[^\r\n]*")  # of progress, as text: a terminal draws it again in its place
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-# Of numbers and pictures that another processor makes of the same code.
-RELATIVE, ABSOLUTE = 1e-6, 1e-9
-PIXEL, SHARE = 16, 1e-3  # a pixel differs if a channel does by more; so many of them may
 
 
 def lessons() -> list[str]:
@@ -125,26 +117,6 @@ def with_outputs(source: Path, executed: Path) -> NotebookNode:
     return lesson
 
 
-def differences(committed: NotebookNode, made: NotebookNode) -> list[str]:
-    """Where the outputs of two notebooks with the same cells differ, a line each.
-
-    Texts must agree but for the last digits of their numbers, and pictures but for a few pixels.
-    Where the first notebook has the cell tag OWN_RUN, outputs need only be of the same kinds.
-    """
-    lines = []
-    for place, (ours, theirs) in enumerate(zip(committed.cells, made.cells, strict=True)):
-        if ours.cell_type != "code":
-            continue
-        if len(ours.outputs) != len(theirs.outputs):
-            lines.append(f"cell {place}: {len(ours.outputs)} outputs, not {len(theirs.outputs)}")
-            continue
-        same_kinds = OWN_RUN in ours.metadata.get("tags", [])
-        for first, second in zip(ours.outputs, theirs.outputs, strict=True):
-            faults = _kind_faults(first, second) if same_kinds else _output_faults(first, second)
-            lines += [f"cell {place}: {fault}" for fault in faults]
-    return lines
-
-
 def _read(path: Path) -> NotebookNode:
     import nbformat
 
@@ -191,60 +163,3 @@ def _compressed(picture: str) -> str:
     image = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB")
     image.quantize(COLOURS, dither=Image.Dither.NONE).save(small, "png", optimize=True)
     return base64.b64encode(small.getvalue()).decode()
-
-
-def _output_faults(ours: NotebookNode, theirs: NotebookNode) -> Iterator[str]:
-    if kinds := [*_kind_faults(ours, theirs)]:
-        yield from kinds
-        return
-    second = _contents(theirs)
-    for kind, content in _contents(ours).items():
-        if kind == "image/png":
-            if not same_picture(content, second[kind]):
-                yield "another picture"
-        elif not same_text(content, second[kind]):
-            yield f"{content!r}, not {second[kind]!r}"
-
-
-def _kind_faults(ours: NotebookNode, theirs: NotebookNode) -> Iterator[str]:
-    one, other = (output.get("name", output.output_type) for output in (ours, theirs))
-    if one != other:
-        yield f"{one}, not {other}"
-        return
-    first, second = _contents(ours), _contents(theirs)
-    if first.keys() != second.keys():
-        yield f"shown as {', '.join(first)}, not {', '.join(second)}"
-
-
-def _contents(output: NotebookNode) -> dict[str, Any]:
-    if output.output_type == "stream":
-        return {"text": output.text}
-    # How wide a terminal is decides how pandas breaks a table as text; readers see it as HTML.
-    beside_html = {"text/plain"} if "text/html" in output.data else set()
-    return {kind: content for kind, content in output.data.items() if kind not in beside_html}
-
-
-def same_text(ours: str, theirs: str) -> bool:
-    """Whether two texts agree, their numbers up to the rounding of another processor.
-
-    >>> same_text("off by 1.1e-16", "off by 2.2e-16"), same_text("p = 0.25", "p = 0.26")
-    (True, False)
-    """
-    if NUMBER.split(ours) != NUMBER.split(theirs):
-        return False
-    first, second = ([float(number) for number in NUMBER.findall(text)] for text in (ours, theirs))
-    return np.allclose(first, second, rtol=RELATIVE, atol=ABSOLUTE)
-
-
-def same_picture(ours: str, theirs: str) -> bool:
-    """Whether two PNG files, in base64, agree but for a few pixels."""
-    from PIL import Image
-
-    pixels = [
-        np.asarray(Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB"), dtype=int)
-        for picture in (ours, theirs)
-    ]
-    if pixels[0].shape != pixels[1].shape:
-        return False
-    differ = (np.abs(pixels[0] - pixels[1]) > PIXEL).any(axis=-1)
-    return bool(differ.mean() <= SHARE)
