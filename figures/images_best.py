@@ -15,16 +15,13 @@ seeds. Both on a log-odds scale. Lines of (b): mean of 10 seeds; thin: each seed
 choice and the claims were written before the runs (sweeps/images_rates.toml, images_best.toml,
 images_pacs_rates.toml)."""
 
-SWEEPS = tuple(
-    (sweep, "images")
-    for sweep in ("images_rates", "images_pacs_rates", "images_best", "images_pacs")
-)
+SWEEPS = ("images_rates", "images_pacs_rates", "images_best", "images_pacs")
 NAMES = ("ml", "pacs", "maxrl", "grpo", "reinforce_mean")
 METRIC = "pass@1"
 
 
 def records() -> Results:
-    return together([results(sweep, name) for sweep, name in SWEEPS])
+    return together([results(sweep, "images") for sweep in SWEEPS])
 
 
 def table(recorded: Results) -> pd.DataFrame:

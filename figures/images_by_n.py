@@ -18,17 +18,14 @@ seed. Open marks: with AdamW at its own best rates, 5 seeds (sweeps/images_optim
 images_adamw_128.toml). The claims in sweeps/images_by_n.toml and images_adamw_128.toml were written
 before these runs."""
 
-SWEEPS = tuple(
-    (sweep, "images")
-    for sweep in ("images_best", "images_by_n", "images_optimizers", "images_adamw_128")
-)
+SWEEPS = ("images_best", "images_by_n", "images_optimizers", "images_adamw_128")
 NAMES = ("maxrl", "grpo", "reinforce_mean")
 WITH_ADAMW = ("maxrl", "grpo")  # at N = 128 and 1,024
 PANELS = ("pass@1", "pass@128")
 
 
 def records() -> Results:
-    return together([results(sweep, name) for sweep, name in SWEEPS])
+    return together([results(sweep, "images") for sweep in SWEEPS])
 
 
 def table(recorded: Results) -> pd.DataFrame:

@@ -16,17 +16,14 @@ seeds and each seed. GRPO gains much and ends below where MaxRL was after 300 st
 its distance to exact maximum likelihood and more. With AdamW MaxRL's lead after 300 steps is
 small (images_optimizers), and after 1,500 it is smaller (images_long_adamw)."""
 
-SWEEPS = tuple(
-    (sweep, "images")
-    for sweep in ("images_rates", "images_long_rates", "images_best", "images_long")
-)
+SWEEPS = ("images_rates", "images_long_rates", "images_best", "images_long")
 NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
 SEEDS = range(200, 205)  # of images_long; images_best has five more
 METRIC = "pass@1"
 
 
 def records() -> Results:
-    return together([results(sweep, name) for sweep, name in SWEEPS])
+    return together([results(sweep, "images") for sweep in SWEEPS])
 
 
 def table(recorded: Results) -> pd.DataFrame:

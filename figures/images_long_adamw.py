@@ -17,16 +17,13 @@ run so with AdamW). Rules and claims were written before the runs (sweeps/images
 images_long_adamw_rates.toml). Rates are a factor of about 3 apart and were chosen on one seed, so
 that differences of a few hundredths between two objectives may be those of their rates."""
 
-SWEEPS = tuple(
-    (sweep, "images")
-    for sweep in (
-        "images_best",
-        "images_optimizers",
-        "images_optimizers_rates",
-        "images_long",
-        "images_long_adamw",
-        "images_long_adamw_rates",
-    )
+SWEEPS = (
+    "images_best",
+    "images_optimizers",
+    "images_optimizers_rates",
+    "images_long",
+    "images_long_adamw",
+    "images_long_adamw_rates",
 )
 NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
 OPTIMIZERS = {"sgd": "SGD, 1,500 steps", "adamw": "AdamW, 1,500 steps"}
@@ -35,7 +32,7 @@ METRIC = "pass@1"
 
 
 def records() -> Results:
-    return together([results(sweep, name) for sweep, name in SWEEPS])
+    return together([results(sweep, "images") for sweep in SWEEPS])
 
 
 def table(recorded: Results) -> pd.DataFrame:

@@ -14,10 +14,7 @@ each gradient rescaled to norm 1, which takes an objective's scale away; (c) Ada
 it away weight by weight. The rules of choice and the claims were written before the runs
 (sweeps/images_rates.toml, images_optimizers_rates.toml)."""
 
-SWEEPS = tuple(
-    (sweep, "images")
-    for sweep in ("images_rates", "images_optimizers_rates", "images_best", "images_optimizers")
-)
+SWEEPS = ("images_rates", "images_optimizers_rates", "images_best", "images_optimizers")
 NAMES = ("maxrl", "grpo", "reinforce_mean")
 SETTINGS = {"sgd": "SGD, as published", "norm": "SGD, gradient norm 1", "adamw": "AdamW"}
 SEEDS = range(200, 205)  # of images_optimizers; images_best has five more
@@ -25,7 +22,7 @@ METRIC = "pass@1"
 
 
 def records() -> Results:
-    return together([results(sweep, name) for sweep, name in SWEEPS])
+    return together([results(sweep, "images") for sweep in SWEEPS])
 
 
 def table(recorded: Results) -> pd.DataFrame:

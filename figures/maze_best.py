@@ -14,17 +14,14 @@ mean log p is the smallest tried: there it learns little. PACS, at its anchor, h
 alone. (c) other starts, each seed one mark: hollow at the best rate for mean log p (five starts),
 filled at the best rate for pass@1 (fifteen), crosses the starts. No rate is best for both."""
 
-SWEEPS = tuple(
-    (sweep, "maze")
-    for sweep in ("maze_best_rates", "maze_best", "maze_pacs_rates", "maze_pacs", "maze_best_again")
-)
+SWEEPS = ("maze_best_rates", "maze_best", "maze_pacs_rates", "maze_pacs", "maze_best_again")
 PANELS = {"log-likelihood": "mean log p, by rate", "pass@1": "pass@1, by rate"}
 RULES = {"log-likelihood": ("maxrl", "grpo", "rloo"), "pass@1": ("maxrl", "grpo", "rloo", "pacs")}
 RATES_SEED = 10
 
 
 def records() -> Results:
-    return together([results(sweep, name) for sweep, name in SWEEPS])
+    return together([results(sweep, "maze") for sweep in SWEEPS])
 
 
 def table(recorded: Results) -> pd.DataFrame:

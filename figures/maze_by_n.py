@@ -16,9 +16,7 @@ with N = 256. Each objective has its best rate for its N and pass@1, by rules in
 sweeps/maze_by_n_rates.toml, maze_best_rates.toml and maze_by_n_256_rates.toml, written with the
 claims before the runs. Lines: mean of five seeds, with N = 64 of fifteen; thin: each seed."""
 
-SWEEPS = tuple(
-    (sweep, "maze") for sweep in ("maze_by_n", "maze_best", "maze_best_again", "maze_by_n_256")
-)
+SWEEPS = ("maze_by_n", "maze_best", "maze_best_again", "maze_by_n_256")
 NAMES = ("maxrl", "grpo")
 BEST_OF_64 = {"maxrl": 3e-4, "grpo": 1e-4}  # of the two rates in maze_best, the one for pass@1
 SIZES = (4, 16, 64, 256)
@@ -26,7 +24,7 @@ METRICS = ("pass@1", "pass@128")
 
 
 def records() -> Results:
-    return together([results(sweep, name) for sweep, name in SWEEPS])
+    return together([results(sweep, "maze") for sweep in SWEEPS])
 
 
 def table(recorded: Results) -> pd.DataFrame:

@@ -14,14 +14,14 @@ seed; a ring marks each objective's best rate, by a rule in sweeps/maze_long_rat
 with the claims before the runs. (b, c, d) each objective at its best rate, by step. Lines: mean of
 eleven fresh seeds, of RLOO five; thin: each seed."""
 
-SWEEPS = (("maze_long_rates", "maze"), ("maze_long", "maze"), ("maze_long_again", "maze"))
+SWEEPS = ("maze_long_rates", "maze_long", "maze_long_again")
 NAMES = ("maxrl", "grpo", "rloo")
 METRICS = {"pass@1": "pass@1", "pass@128": "pass@128", "log-likelihood": "mean log p"}
 RATES_SEED = 40
 
 
 def records() -> Results:
-    return together([results(sweep, name) for sweep, name in SWEEPS])
+    return together([results(sweep, "maze") for sweep in SWEEPS])
 
 
 def table(recorded: Results) -> pd.DataFrame:

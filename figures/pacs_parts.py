@@ -18,7 +18,7 @@ each at temperature 0.6 and top-p 0.95. The claims in sweeps/pacs_parts.toml wer
 runs. Marks: mean and 95% interval over five seeds; strokes: each seed. Claims are about paired
 differences."""
 
-SWEEPS = (("pacs_reference", "gsm8k"), ("pacs_parts", "gsm8k"))
+SWEEPS = ("pacs_reference", "pacs_parts")
 METRICS = {
     "train pass@1": "pass@1, training",
     "pass@1": "pass@1, test",
@@ -34,7 +34,7 @@ VARIANTS = {
 
 
 def records() -> Results:
-    return together([results(sweep, name) for sweep, name in SWEEPS])
+    return together([results(sweep, "gsm8k") for sweep in SWEEPS])
 
 
 def table(recorded: Results) -> pd.DataFrame:

@@ -98,7 +98,7 @@ def test_a_preset_of_a_plugin_is_read_like_any_other_file(text, sentence, here, 
     "trainer, sentence",
     [
         ("no.such:train", "trainer 'no.such:train': there is no module no"),
-        ("json:train", "its module has no function 'preflight'"),
+        ("json:train", "its module has no function 'train'"),
     ],
 )
 def test_a_trainer_that_is_not_there_is_named(trainer, sentence, here, refused):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -89,14 +88,6 @@ def _digits() -> None:
 
 def _preset(name: str) -> None:
     chosen = experiment(name)
-    if chosen.trainer:
-        module, _, function = chosen.trainer.partition(":")
-        # Ask for the module first: importing one that does not exist is not a LabError.
-        exists = importlib.util.find_spec(module) is not None
-        if not exists or not hasattr(importlib.import_module(module), function):
-            raise LabError(
-                f'{name}.toml: trainer {chosen.trainer!r} does not exist: write "module:function"'
-            )
     for scale in chosen.scales:
         chosen.configure(scale)
 

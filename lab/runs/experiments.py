@@ -159,10 +159,13 @@ class Experiment:
     def preflight(self, config: Config) -> list[str]:
         """The trainer's lines for the header, none without a trainer.
 
-        LabError: the trainer refuses the settings together.
+        LabError: the trainer refuses the settings together, or there is no such trainer.
         """
+        if not self.trainer:
+            return []
         with self._told():
-            return self._of_trainer("preflight")(config) if self.trainer else []
+            self._of_trainer(self._trainer_path[1])
+            return self._of_trainer("preflight")(config)
 
     def changed(self, config: Config) -> dict[str, Any]:
         """The settings of `config` that differ from the preset at its scale."""
@@ -226,6 +229,8 @@ class Experiment:
         if self.trainer is None:
             raise LabError(f"{self.name} trains nothing: use lab run {self.name}")
         module, _, function = self.trainer.rpartition(":")
+        if not module:
+            raise LabError(f'{self.name}.toml: trainer {self.trainer!r}: write "module:function"')
         return module, function
 
 
