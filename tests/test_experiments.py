@@ -485,10 +485,8 @@ def test_a_trainer_reads_every_setting(name):
     """A setting that nothing reads would be accepted and ignored."""
     chosen = experiment(name)
     path = Path(chosen.module.__file__)
-    # A world's files begin with its name: maze.py, maze_policy.py.
-    world = path.stem.partition("_")[0]
-    is_llm = "llm" in path.parts  # whose settings are read by engines, too
-    files = [*(path.parents[1].rglob("*.py") if is_llm else path.parent.glob(f"{world}*.py"))]
+    room = path.parents[1] if "llm" in path.parts else path.parent
+    files = list(room.rglob("*.py"))
     if chosen.before:  # the settings of the start
         files.append(Path(chosen.before.module.__file__))
     read = {

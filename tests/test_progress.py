@@ -1,10 +1,17 @@
 """What a terminal shows of runs, and what is printed where there is none."""
 
+import fcntl
 import json
 import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
-from terminal import at_terminal
 
 from lab.cli import main
 from lab.runs import Run, configure, experiment
@@ -129,14 +136,25 @@ def test_of_a_sweep_each_trained_experiment_has_a_report_and_options_are_handed_
 
 
 def test_at_a_terminal_a_run_is_seen_to_go_on_and_its_report_is_named(runs):
-    code, seen = at_terminal("run", "tabular", "scale=smoke")
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    command = [sys.executable, "-m", "lab", "run", "tabular", "scale=smoke"]
+    kept = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
+    path = f"{Path(__file__).parents[1]}{os.pathsep}{os.environ['PYTHONPATH']}"
+    environment = kept | {"TERM": "xterm", "PYTHONUTF8": "1", "PYTHONPATH": path}
+    process = subprocess.Popen(
+        command, stdin=its, stdout=its, stderr=its, env=environment, start_new_session=True
+    )
+    os.close(its)
+    shown = b""
+    with suppress(OSError):  # of Linux, once nobody holds the other end
+        while content := os.read(ours, 65536):
+            shown += content
+    os.close(ours)
+    text = shown.decode()
+    assert process.wait(60) == 0, text
     (folder,) = (runs / "tabular").iterdir()
-    *_, last = seen
-    assert code == 0, last
-    shown = [line for lines in seen for line in lines]
-    assert any("tabular maxrl, learning rate 0.1, cell " in line for line in shown), shown
-    assert not [line for line in last if "%" in line or "WARNING" in line]
-    assert last[-3:-1] == [
-        f"report: lab report {folder}",
-        f"  writes {Run(folder).path.parents[1]}/report/{last[-2].rsplit('report/')[-1]}",
-    ]
+    assert "tabular maxrl, learning rate 0.1, cell " in text and "WARNING" not in text
+    *_, report, place, _ = text.split("\r\n")
+    assert report.endswith(f"report: lab report {folder}")
+    assert place.startswith(f"  writes {runs / 'report'}") and "%" not in place
