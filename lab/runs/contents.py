@@ -69,8 +69,8 @@ def digest(value: Any) -> str:
 
 
 def code_digest(folder: Path = Path(__file__).parents[1]) -> str:
-    """The digest of the lab's own code and prompts, committed or not."""
-    files = [path for kind in ("*.py", "*.txt") for path in folder.rglob(kind)]
+    """The digest of the lab's own code, presets and prompts, committed or not."""
+    files = [path for kind in ("*.py", "*.toml", "*.txt") for path in folder.rglob(kind)]
     return digest([[str(path.relative_to(folder)), _sha256(path)] for path in sorted(files)])
 
 

@@ -28,14 +28,13 @@ SITE = ROOT / "build" / "site"
 SOURCE = ROOT / "build" / "site-source"  # links to the repository's pages, and the pages made here
 PAGES = (
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
-    *("docs", "notebooks", "figures", "data/published"),
+    *("docs", "notebooks", "figures", "data/published", "data/judge"),
 )
 LINKED = (
     "LICENSE",
     "CITATION.cff",
     "sweeps",
     "data/results",
-    "data/judge",
     "lab",
     "environment.yml",
 )
@@ -73,7 +72,7 @@ def figures() -> str:
     parts = ["# All figures\n"]
     for path in sorted((ROOT / "figures" / "out").glob("*.json")):
         name, caption = path.stem, json.loads(path.read_text())["caption"]
-        links = ", ".join(f"[{kind}](figures/out/{name}.{kind})" for kind in ("csv", "pdf", "txt"))
+        links = ", ".join(f"[{kind}](figures/out/{name}.{kind})" for kind in ("csv", "pdf", "tex"))
         parts.append(f"## {name}\n\n![{name}](figures/out/{name}.png)\n\n{caption} ({links})\n")
     return "\n".join(parts)
 

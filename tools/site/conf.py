@@ -19,6 +19,7 @@ include_patterns = [
     "api/*.md",
     "figures/out/*.md",
     "data/published/*.md",
+    "data/judge/*.md",
 ]
 suppress_warnings = ["toc.not_included"]  # tables that pages link to
 
