@@ -124,10 +124,12 @@ def number(value: int | Fraction) -> Tree:
 
 def parts(tree: Tree) -> Iterator[Tree]:
     """A formula and all that it is made of."""
-    yield tree
-    if tree[0] not in ("number", "name"):
-        for part in tree[1:]:
-            yield from parts(part)
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if part[0] not in ("number", "name"):
+            waiting.extend(part[1:])
 
 
 def names(tree: Tree) -> frozenset[str]:

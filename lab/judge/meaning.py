@@ -358,8 +358,9 @@ def _end(pattern: re.Pattern[str], text: str) -> int:
 
 
 def _depths(text: str, opening: str = "([{", closing: str = ")]}") -> list[int]:
-    """How many brackets are open at the begin of a text and after each of its characters."""
-    return [0, *accumulate((mark in opening) - (mark in closing) for mark in text)]
+    """How many brackets are open at the begin of a text and after each of them."""
+    marks = re.findall(r"[(\[{}\])]", text)
+    return [0, *accumulate((mark in opening) - (mark in closing) for mark in marks)]
 
 
 def _without_box(text: str) -> str:
