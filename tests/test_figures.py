@@ -133,7 +133,7 @@ def test_what_is_said_of_a_figure_is_said_of_these_data_and_records(drawn, name)
 
 
 def test_the_figures_in_the_repository_are_those_of_the_scripts_and_complete():
-    for kind in ("pdf", "png", "csv", "json", "txt"):
+    for kind in ("pdf", "png", "csv", "json"):
         assert sorted(path.stem for path in OUT.glob(f"*.{kind}")) == plots.figure_names(), kind
     assert set(plots.figure_names()) <= {path.stem for path in OUT.glob("*.tex")}
 
