@@ -143,6 +143,8 @@ def _as_if_new(words: list[str], cwd: str, env: dict[str, str]) -> None:
     asyncio.set_event_loop_policy(None)
     if words[0] == "ipykernel_launcher":  # matplotlib asks for it when it is imported
         sys.modules["matplotlib"].rcParams["backend"] = "module://matplotlib_inline.backend_inline"
+    # The descriptors may be pipes now, where they were files in which a stream has a place.
+    sys.stdout, sys.stderr = (open(number, "w", buffering=1, closefd=False) for number in (1, 2))
     _begin(cwd, env)
     _run_module(words[0], words[1:])
 
