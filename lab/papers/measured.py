@@ -18,6 +18,7 @@ import numpy as np
 
 from lab.errors import LabError, unknown
 from lab.mathematics.stats import Interval, Over, mean_interval
+from lab.mathematics.weights import induced_weight
 from lab.runs.sweep_results import RECORDED, Results, pass_at_k_of_groups, results
 from lab.shapes import Array
 from lab.show import plots
@@ -96,7 +97,8 @@ def measured_at(place: str) -> Measured | None:
     | "FIGURE: COLUMN where KEY=VALUE; ..." | a cell of what a figure draws, its FIGURE.csv |
 
     By problem there are "pass@K" and "share of pass rates above P" and "below P"; every other
-    metric is by seed. So is a cell of a figure whose row has columns "seed S", of which it is the
+    metric is by seed, "pass rate of the largest gradient" too, of the problem whose expected
+    gradient is the longest. So is a cell of a figure whose row has columns "seed S", of which it is the
     mean. A figure's place that names several rows with a `problem` gives one value for each
     problem. "COLUMN of the largest KEY" takes the row with the largest KEY. KEY=A|B takes both
     values, so that the seeds that two settings share can be compared. LabError: nothing, or more
@@ -124,6 +126,10 @@ def measured_at(place: str) -> Measured | None:
         if len(seeds) == 1:
             return Measured(table.to_numpy()[0], "problems", (problems,), is_share)
         return Measured(table.to_numpy(), "both", (seeds, problems), is_share)
+    if metric == "pass rate of the largest gradient":
+        of_seed = _selected(recorded.groups, conditions, place).groupby("seed")
+        peaks = of_seed.apply(_pass_rate_of_the_largest_gradient, include_groups=False)
+        return Measured(peaks.to_numpy(), "seeds", (tuple(peaks.index),), is_share=True)
     rows = _selected(recorded.metrics, conditions, place)
     if metric not in rows:
         raise unknown(f"metric of {source}", metric, rows.columns)
@@ -146,6 +152,20 @@ def _by_problem(metric: str) -> Callable[[pd.DataFrame], Array] | None:
         sign, bound = (1 if match[1] == "above" else -1), float(match[2])
         return lambda rows: (sign * (rows["pass_rate"].to_numpy() - bound) > 0).astype(float)
     return None
+
+
+def expected_gradient_norms(groups: pd.DataFrame) -> Array:
+    """The norm of each problem's expected gradient, w_N(p) p |grad log p|; one run's rows."""
+    rows = groups.iloc[0]
+    p, scores = groups["pass_rate"].to_numpy(), groups["score_norm"].to_numpy()
+    if rows["gradient"] == "exact":  # of maximum likelihood: w(p) = 1/p
+        return scores
+    return p * induced_weight(rows["objective"], int(rows["rollouts"]), p) * scores
+
+
+def _pass_rate_of_the_largest_gradient(groups: pd.DataFrame) -> float:
+    measured = groups[groups["score_norm"].notna()]
+    return float(measured["pass_rate"].iloc[expected_gradient_norms(measured).argmax()])
 
 
 def _selected(table: pd.DataFrame, conditions: dict[str, str], place: str) -> pd.DataFrame:
