@@ -1,10 +1,9 @@
 """MaxRL Figure 8 at laptop scale: gradient norm against pass rate, image by image."""
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-import lab
+from lab.papers.measured import expected_gradient_norms
 from lab.runs import Results, results
 from lab.show import plots
 
@@ -28,15 +27,13 @@ def table(recorded: Results) -> pd.DataFrame:
     frames = []
     for name in NAMES:
         part = groups[(groups["objective"] == name) & ((name == "ml") | (groups["rollouts"] == N))]
-        p = part["pass_rate"].to_numpy()
-        share = np.ones_like(p) if name == "ml" else p * lab.induced_weight(name, N, p)
         frames.append(
             pd.DataFrame(
                 {
                     "objective": name,
                     "image": part["problem"],
-                    "pass_rate": p,
-                    "gradient_norm": share * part["score_norm"],
+                    "pass_rate": part["pass_rate"],
+                    "gradient_norm": expected_gradient_norms(part),
                 }
             )
         )

@@ -98,8 +98,8 @@ def measured_at(place: str) -> Measured | None:
 
     By problem there are "pass@K" and "share of pass rates above P" and "below P"; every other
     metric is by seed, "pass rate of the largest gradient" too, of the problem whose expected
-    gradient is the longest. So is a cell of a figure whose row has columns "seed S", of which it is the
-    mean. A figure's place that names several rows with a `problem` gives one value for each
+    gradient is the longest. So is a cell of a figure whose row has columns "seed S", of which it
+    is the mean. A figure's place that names several rows with a `problem` gives one value for each
     problem. "COLUMN of the largest KEY" takes the row with the largest KEY. KEY=A|B takes both
     values, so that the seeds that two settings share can be compared. LabError: nothing, or more
     than one value for a seed and problem; an unknown column.
