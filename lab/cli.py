@@ -742,39 +742,6 @@ def _audit(arguments: argparse.Namespace) -> None:
 
 
 @verb(
-    "rank estimators and recipes for a file of rollouts by the gain of a metric they predict",
-    path_to("path", help="what lab audit reads"),
-    key_values(
-        "metric=pass@64 (default: pass@1), N=16 (default: that of the file), budget=4096 "
-        "(rollouts a step: compares group sizes too), and columns and rewards as in lab "
-        "audit: problem=COLUMN reward=COLUMN threshold=X success=VALUE only=COLUMN=VALUE "
-        "within=COLUMN pooled=COLUMN, several with commas"
-    ),
-)
-def _recommend(arguments: argparse.Namespace) -> None:
-    from lab.rollouts.counting import Choice
-    from lab.runs.experiments import read_assignments
-    from lab.show.recommendation import recommend
-
-    values = read_assignments(arguments.values)
-    several = ("only", "within", "pooled")
-    known = ("metric", "N", "budget", "problem", "reward", "threshold", "success", *several)
-    for key in values:
-        if key not in known:
-            raise unknown("setting of lab recommend", key, known)
-    chosen: dict[str, Any] = {
-        key: str(values[key]) for key in ("problem", "reward", "success") if key in values
-    }
-    chosen |= {key: str(values[key]).split(",") for key in several if key in values}
-    if "threshold" in values:
-        chosen["threshold"] = real("threshold", values["threshold"])
-    choice = Choice(**chosen)
-    metric = str(values.get("metric", "pass@1"))
-    report = recommend(arguments.path, metric, values.get("N"), values.get("budget"), choice)
-    print(*report.lines(), sep="\n")
-
-
-@verb(
     "open the explorer of weights w(p) in the browser: one page, no network",
     key_values("what it shows first: N=64 panel=toy ..."),
     path_to("--html", help="write the page to FILE and open no browser", metavar="FILE"),

@@ -21,6 +21,7 @@ from lab.mathematics.pass_rates import (
     expected_gradient,
     intervals,
     mixing,
+    resampled_mixing,
     share_by_bin,
 )
 
@@ -373,6 +374,22 @@ def test_intervals_say_the_point_estimate_and_how_many_problems_they_are_over():
     assert all(
         x.n == {"problems": 100} and x.level == 0.95 and x.low < x.point < x.high for x in first
     )
+
+
+def test_resamples_of_the_problems_spread_like_a_fit_to_each():
+    n, correct = simulated(u_shaped, 300, 8, 1)
+
+    def sums(p, mass):
+        return np.atleast_2d(mass) @ np.stack([p, (1 - p) ** 8, p * (1 - p)], axis=1)
+
+    p, masses = resampled_mixing(n, correct, draws=100)
+    fit = mixing(n, correct)
+    chance = p[:, None] ** np.arange(9) * (1 - p[:, None]) ** (8 - np.arange(9))
+    likelihood = np.log(masses[0] @ chance)[correct].sum()
+    assert fit.log_likelihood - 1 <= likelihood <= fit.log_likelihood
+    spread = sums(p, masses[1:]).std(axis=0)
+    widths = [(x.high - x.low) / 3.92 for x in intervals(n, correct, sums, slack=1, draws=60)]
+    np.testing.assert_allclose(spread, widths, rtol=0.35)
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say():

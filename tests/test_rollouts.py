@@ -129,14 +129,13 @@ def test_a_chosen_row_is_written_as_column_and_value():
         Choice(only=["policy"])
 
 
-@pytest.mark.parametrize("words", [["audit", "--only", "m=b"], ["recommend", "only=m=b"]])
-def test_a_command_says_which_rows_are_read(tmp_path, capsys, words):
+def test_the_command_says_which_rows_are_read(tmp_path, capsys):
     path = tmp_path / "a.csv"
     cells = [f"{i},{m},{i % 2}\n" for m in "ab" for i in range(20) for _ in range(4)]
     path.write_text("problem,m,reward\n" + "".join(cells))
-    assert main([words[0], str(path)]) == 1
+    assert main(["audit", str(path)]) == 1
     assert "differ in column m" in capsys.readouterr().err
-    assert main([words[0], str(path), *words[1:]]) == 0
+    assert main(["audit", str(path), "--only", "m=b"]) == 0
     assert "only rows with m = b are read" in capsys.readouterr().out
 
 
