@@ -25,8 +25,8 @@ def forced(monkeypatch):
     def options(device):
         return device_options(CUDA) | {"use_cpu": True}
 
-    def trainer(self, scratch, real=trl_callbacks.TRLRun._trainer):
-        made.append(real(self, scratch))
+    def trainer(self, *places, real=trl_callbacks.TRLRun._trainer):
+        made.append(real(self, *places))
         return made[-1]
 
     monkeypatch.setattr(trl_callbacks, "device_options", options)

@@ -2,7 +2,6 @@
 libraries' own classes.
 """
 
-from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -15,7 +14,7 @@ from lab.llm.engines import imports, model_costs
 from lab.llm.engines.architectures import architecture, parameter_count
 from lab.llm.engines.base import Sampling
 from lab.llm.engines.transformers_engine import TransformersEngine
-from lab.llm.train import trainer, trl_callbacks
+from lab.llm.train import trainer
 from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trl_callbacks import TRLRun
 from lab.runs.experiments import experiment
@@ -26,14 +25,14 @@ imports.trl()
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-# --- vLLM as TRL starts it ----------------------------------------------------------------------
+# --- vLLM beside a training ----------------------------------------------------------------------
 
 
 class Llm:
-    """Stands in for `vllm.LLM`: keeps what it was made with and what it is told."""
+    """Stands in for `vllm.LLM`: keeps what it is told."""
 
-    def __init__(self, **settings):
-        self.settings, self.told, self.asleep = settings, [], set()
+    def __init__(self):
+        self.told, self.asleep = [], set()
 
     def sleep(self, level):
         self.told.append(f"sleep {level}")
@@ -47,106 +46,7 @@ class Llm:
         self.told.append("forget")
 
 
-@pytest.fixture
-def sampler(monkeypatch):
-    """Makes our sampler as TRL's trainer does, on a stand-in for vLLM."""
-    pytest.importorskip("vllm")
-    from trl.generation import vllm_generation
-
-    from lab.llm.train.trl_trainer import vllm_sampler_class
-
-    vllm_generation.is_vllm_available()  # the lab lets TRL load vLLM when it is asked for
-    monkeypatch.setattr(vllm_generation, "is_vllm_available", lambda *_: True)
-    monkeypatch.setattr(vllm_generation, "LLM", Llm)
-    monkeypatch.setattr(vllm_generation, "ensure_master_addr_port", lambda: None)
-    for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"):
-        monkeypatch.setenv(name, "0")
-    accelerator = SimpleNamespace(
-        num_processes=1,
-        process_index=0,
-        local_process_index=0,
-        is_fsdp2=False,
-        wait_for_everyone=lambda: None,
-        state=SimpleNamespace(deepspeed_plugin=None, fsdp_plugin=None),
-    )
-    model = torch.nn.Linear(2, 2)
-    model.name_or_path = "model"
-
-    def make(**settings):
-        monkeypatch.setattr(vllm_generation, "DistributedBackend", lambda _: None)
-        made = vllm_sampler_class()(model, accelerator, None, **settings)
-        monkeypatch.setattr(type(made), "_iter_named_params", lambda self: iter(()), raising=False)
-        return made
-
-    return make
-
-
-@pytest.mark.parametrize("name", ["gsm8k", "pacs", "qwen3"])
-def test_vllm_itself_accepts_the_sequences_of_the_paper_scale_on_one_gpu(sampler, name):
-    from vllm.config import SchedulerConfig
-
-    config = unchecked(name, "paper")
-    asked, length = config.prompts * config.rollouts, config.max_prompt_tokens + config.max_tokens
-
-    def scheduler(sequences):
-        return SchedulerConfig(
-            max_model_len=length,
-            is_encoder_decoder=False,
-            max_num_seqs=sequences,
-            max_num_batched_tokens=tokens,
-        ).max_num_seqs
-
-    settings = sampler(max_num_seqs=asked, max_model_length=length).llm.settings
-    tokens = settings["max_num_batched_tokens"]
-    assert tokens == 4096 and scheduler(settings["max_num_seqs"]) == 1024
-    if asked > tokens:  # what TRL asks for
-        with pytest.raises(ValueError, match="must be greater than or equal to max_num_seqs"):
-            scheduler(asked)
-    assert sampler(max_num_seqs=8).llm.settings["max_num_seqs"] == 8
-
-
-def test_our_trainers_make_our_sampler_and_leave_trls_alone():
-    from trl.trainer import grpo_trainer
-
-    from lab.llm.train.trl_trainer import bounded_vllm_sampler, vllm_sampler_class
-
-    theirs = grpo_trainer.VLLMGeneration
-    with bounded_vllm_sampler():
-        made = grpo_trainer.VLLMGeneration
-        # By name: TRL's module is loaded again, with vLLM, when a trainer first asks for it.
-        [base] = made.__bases__
-        assert made is vllm_sampler_class() and made is not theirs
-        assert (base.__module__, base.__name__) == (theirs.__module__, theirs.__name__)
-    assert grpo_trainer.VLLMGeneration is theirs
-
-
-def test_an_engine_in_sleep_mode_is_awake_with_the_weights_of_now_inside_the_block_only(sampler):
-    generation = sampler(enable_sleep_mode=True)
-    llm = generation.llm
-    assert llm.asleep  # TRL puts it to sleep as soon as it is made
-    llm.told.clear()
-    generation.sync_weights()  # what TRL does before it calls a rollout function
-    with generation.awake(stale=False) as given:
-        assert given is llm and not llm.asleep
-    assert llm.told == ["wake weights", "forget", "wake kv_cache", "sleep 2"]
-    llm.told.clear()
-    with pytest.raises(RuntimeError, match="broken"), generation.awake(stale=False):
-        raise RuntimeError(
-            "broken"
-        )  # weights were dropped when it slept: pushed again though not stale
-    assert llm.told == ["wake weights", "forget", "wake kv_cache", "sleep 2"] and llm.asleep
-
-
-def test_an_engine_that_never_sleeps_gets_new_weights_only_when_they_have_changed(sampler):
-    generation = sampler()
-    for stale, told in [(True, ["forget"]), (False, [])]:
-        generation.llm.told.clear()
-        with generation.awake(stale):
-            pass
-        assert generation.llm.told == told
-
-
-def test_the_vllm_of_the_loop_is_awake_with_the_weights_of_now_inside_the_block_only():
+def test_a_vllm_that_sleeps_is_awake_with_the_weights_of_now_inside_the_block_only():
     from lab.llm.engines.vllm_engine import VLLMEngine
 
     llm = Llm()
@@ -185,13 +85,9 @@ def test_an_examination_shared_over_processes_is_that_of_one(processes):
     def counts(process, of):
         sampled = []
 
-        @contextmanager
-        def spied():
-            def sample(prompts, *given):
-                sampled.extend(prompts)
-                return engine.sample(prompts, *given)
-
-            yield SimpleNamespace(sample=sample)
+        def sample(prompts, *given):
+            sampled.extend(prompts)
+            return engine.sample(prompts, *given)
 
         run = TRLRun.__new__(TRLRun)
         run.trainer = SimpleNamespace(
@@ -199,8 +95,9 @@ def test_an_examination_shared_over_processes_is_that_of_one(processes):
                 num_processes=of, process_index=process, device="cpu", reduce=lambda tensor: tensor
             )
         )
-        run.engine, run.verifier = spied, verifier
-        return np.array(run._count_right(asked, Sampling(16, 0.6, 0.95, 24, 7))), len(sampled)
+        run.verifier = verifier
+        spied, sampling = SimpleNamespace(sample=sample), Sampling(16, 0.6, 0.95, 24, 7)
+        return run._count_right(spied, asked, sampling), len(sampled)
 
     with Verifier() as verifier:
         whole, all_of_them = counts(0, 1)
@@ -284,8 +181,7 @@ def on_gpu(monkeypatch, gib):
     monkeypatch.setattr(
         torch.cuda, "get_device_properties", lambda *_: SimpleNamespace(total_memory=int(gib * GIB))
     )
-    for module in (model_costs, trl_callbacks):
-        monkeypatch.setattr(module, "compute_device", lambda: torch.device("cuda"))
+    monkeypatch.setattr(model_costs, "compute_device", lambda: torch.device("cuda"))
 
 
 def test_what_the_gpu_reports_counts_and_not_what_was_stated(monkeypatch):

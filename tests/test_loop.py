@@ -138,7 +138,7 @@ def test_the_metrics_of_graded_answers_are_their_mean_and_how_many_groups_agree(
 def test_a_graded_answer_without_a_lift_is_the_error_that_it_was(parts, tmp_path):
     with pytest.raises(LabError, match="reward 0.25 in problem '0', rollout 1: .* must be 0 or 1"):
         loop_of(parts, GRADED, estimator="maxrl").roll_out(0)
-    with pytest.raises(LabError, match="reward 0.25 in problem 0, rollout 1: .* must be 0 or 1"):
+    with pytest.raises(LabError, match="reward 0.25 in problem '0', rollout 1: .* must be 0 or 1"):
         in_trl(parts, tmp_path, rewards=GRADED, estimator="maxrl").train()
 
 
@@ -151,7 +151,7 @@ def test_a_grade_that_the_lift_does_not_take_is_refused_by_both(parts, tmp_path)
     ):
         with pytest.raises(LabError, match=f"in problem '1', rollout 3: .*{said}"):
             loop_of(parts, rewards, estimator=spec, truncation=truncation).roll_out(0)
-        with pytest.raises(LabError, match=f"in problem 1, rollout 3: .*{said}"):
+        with pytest.raises(LabError, match=f"in problem '1', rollout 3: .*{said}"):
             in_trl(parts, tmp_path, rewards=rewards, estimator=spec, truncation=truncation).train()
     # A lost rollout is no reward: where the range begins above 0, it is not taken for one.
     high = [1.0, 1.5, None, 2.0, 1.0, 1.5, 2.0, 2.0]
@@ -348,20 +348,21 @@ import json
 from lab.llm.train.trainer import train
 from lab.runs.experiments import experiment
 
-given = dict(engine="vllm", engine_memory=0.1, learning_rate=2e-3, steps=3, trainer="loop")
-for more in ({}, dict(adapter="lora", rank=4, learning_rate=1e-2)):
-    config = experiment("gsm8k").configure("smoke", given | more)
-    records = [dict(output.metrics) for output in train(config, None)]
-    print("RECORDS", json.dumps(records, default=float))
+given = dict(engine="vllm", engine_memory=0.1, learning_rate=2e-3, steps=3)
+for trainer in ("loop", "trl"):
+    for more in ({}, dict(adapter="lora", rank=4, learning_rate=1e-2)):
+        config = experiment("gsm8k").configure("smoke", given | more | {"trainer": trainer})
+        records = [dict(output.metrics) for output in train(config, None)]
+        print("RECORDS", json.dumps(records, default=float))
 """
 
 
 def test_vllm_samples_from_the_weights_of_now(fork, vllm_installed):
-    """All weights are trained, then an adapter; vLLM takes long to import, so in one process."""
+    """In both trainers, all weights and an adapter; vLLM takes long to import: in one process."""
     done = fork("-c", WITH_VLLM).finish(400)
     assert done.returncode == 0, done.stderr[-3000:]
     lines = [line for line in done.stdout.splitlines() if line.startswith("RECORDS")]
-    assert len(lines) == 2
+    assert len(lines) == 4
     for line in lines:
         records = json.loads(line.removeprefix("RECORDS"))
         assert len(records) == 4 and any(record["grad_norm"] > 0 for record in records[1:3])

@@ -238,7 +238,7 @@ def test_a_batch_of_which_every_rollout_was_cut_is_said_and_trained_on(parts, tm
 def test_what_cannot_be_trained_with_is_refused_in_a_sentence(parts, tmp_path):
     end = parts[1].eos_token_id
     assert "did you mean 'maxrl'" in refusal(lambda: trainer(parts, tmp_path, estimator="maxlr"))
-    assert "reward 0.5 in problem 0, rollout 2" in refusal(
+    assert "reward 0.5 in problem '0', rollout 2" in refusal(
         trainer(parts, tmp_path, rewards=[1.0, 0, 0.5, 0, 0, 0, 0, 0], estimator="maxrl").train
     )
     assert "not a multiple of 4" in refusal(

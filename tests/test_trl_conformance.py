@@ -83,7 +83,7 @@ def test_the_harness_tells_passed_refused_failed_and_deselected_tests_apart(tmp_
         "TestGRPOTrainer::test_trust_remote_code": "deselected",
     }
     refused = found["TestGRPOTrainer::test_two_rewards"].reason
-    assert refused.startswith("reward 2.0 in problem 0, rollout 1: a reward must be 0 or 1")
+    assert refused.startswith("reward 2.0 in problem '0', rollout 1: a reward must be 0 or 1")
 
 
 def test_rewards_other_than_0_and_1_are_refused_as_they_are(tmp_path):

@@ -32,8 +32,7 @@ CONTEXT = 2.0
 ASLEEP = 1.5
 # Bytes of a frozen weight: bfloat16; 4 bits, with the scales of each block of 64 (QLoRA).
 FROZEN_BYTES = {"lora": 2.0, "qlora": 0.52}
-# Sequences that vLLM decodes together, and its own default on a GPU of 80 GB. TRL asks for all
-# rollouts of a batch, but vLLM refuses more than the 4,096 tokens that TRL lets it read at once.
+# Sequences that vLLM decodes together: its own default on a GPU of 80 GB.
 SEQUENCES = 1024
 # Assumed mean lengths, as shares of the limits. A policy whose answers are all cut takes about
 # twice the time.

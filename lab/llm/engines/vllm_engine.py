@@ -37,6 +37,7 @@ from lab.llm.engines.base import (
     error_line,
     load_tokenizer,
 )
+from lab.llm.engines.model_costs import SEQUENCES, process_count
 from lab.llm.engines.models import model_folder
 from lab.training.device import compute_device
 from lab.training.rng import generators_restored, stream_seed
@@ -74,9 +75,12 @@ class VLLMEngine:
         gpu = compute_device().type == "cuda"
         if gpu:
             settings |= {"dtype": "bfloat16", "gpu_memory_utilization": share}
+            settings["max_num_seqs"] = SEQUENCES
         else:
             settings |= {"dtype": "float32", "enforce_eager": True, "enable_chunked_prefill": False}
             memory = 1.0 if memory is None else memory
+        if process_count() > 1:  # torchrun's: each has a whole engine, on its own GPU
+            settings["distributed_executor_backend"] = "external_launcher"
         if memory is not None:
             settings["kv_cache_memory_bytes"] = int(real("memory", memory, 0) * 2**30)
         library = _vllm(gpu)
@@ -97,28 +101,17 @@ class VLLMEngine:
                 f"vLLM did not start with {place} ({error_line(error)}): give a causal language"
                 " model with safetensors weights, fewer positions, or another memory"
             ) from error
-        self._set_llm(llm, tokenizer, name)
-        self._sleeps = sleep
-        if sleep:
-            llm.sleep(level=2)
-
-    @classmethod
-    def from_llm(cls, llm: Any, tokenizer: Any, name: str) -> VLLMEngine:
-        """An engine on a `vllm.LLM` that already runs in this process, such as a trainer's."""
-        engine = cls.__new__(cls)
-        engine._set_llm(llm, tokenizer, name)
-        return engine
-
-    def _set_llm(self, llm: Any, tokenizer: Any, name: str) -> None:
         from vllm import SamplingParams
 
         self.llm = llm
-        self._sleeps = False
         self.tokenizer = tokenizer
         self.name = name
         self.stops = stop_tokens(tokenizer)
         self.positions = llm.model_config.max_model_len
         self._parameters = SamplingParams
+        self._sleeps = sleep
+        if sleep:
+            llm.sleep(level=2)
 
     def load(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
         """Sample with these weights from now on, pairs of name and tensor; see `awake`."""

@@ -53,7 +53,7 @@ def train(
             tempfile.TemporaryDirectory() as scratch,
         ):
             yield from generate_from_thread(
-                lambda channel: TRLRun(channel, verifier, scratch, config, state, first).run()
+                lambda channel: TRLRun(channel, verifier, scratch, config, state).run()
             )
 
 

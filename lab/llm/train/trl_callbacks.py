@@ -12,9 +12,7 @@ clipped to norm 1, a constant learning rate (neither paper states them; verl's d
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -27,8 +25,9 @@ from lab.llm.data.datasets import Problem
 from lab.llm.engines.adapters import adapter_config, load_trainable
 from lab.llm.engines.base import Engine, Sampling, encode_prompts, load_tokenizer
 from lab.llm.engines.imports import transformers, trl
-from lab.llm.engines.model_costs import sampler_share
+from lab.llm.engines.model_costs import process_count
 from lab.llm.engines.models import model_folder
+from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
 from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
 from lab.llm.train.rollouts import rollout_columns
@@ -96,34 +95,32 @@ class TRLRun:
         scratch: str,
         config: LanguageModelConfig,
         state: dict[str, torch.Tensor] | None,
-        first: int,
     ) -> None:
         self.channel = channel
         self.verifier = verifier
         self.state = state
-        self.first = first
+        self.first = 0 if state is None else int(state["step"])
         self.config = config
-        self.steps = config.steps
-        self.seed = config.seed
-        self.place, self.name = model_folder(config.model)
-        self.tokenizer = load_tokenizer(self.place)
+        place, name = model_folder(config.model)
+        self.tokenizer = load_tokenizer(place)
         self.train_problems, self.dropped_problems = training_problems(
             config, self.tokenizer, verifier
         )
         self.eval_problems = held_out_problems(config, self.tokenizer, verifier)
-        self.updates = config.updates
         self.rollouts: dict[str, list[Any]] = {}  # of the step that is being made
-        self.trainer = self._trainer(scratch)
         self.losses: torch.Tensor | None = None  # one per process, where there are several
-        self._engine: Engine | None = None
+        self.trainer = self._trainer(place, scratch)
+        self.engine = PolicyEngine(config, self.trainer.model, self.tokenizer, place, name)
 
-    def _trainer(self, scratch: str) -> Any:
+    def _trainer(self, place: str, scratch: str) -> Any:
         """TRL's trainer for the run's estimator, with the run's order of problems."""
         from datasets import Dataset
 
         from lab.llm.train.trl_trainer import ObjectiveTrainer, PACSTrainer
 
         config = self.config
+        model = load_trainable(place, config.adapter)
+        model.config._name_or_path = place  # TRL loads the reference model from here
         rows = Dataset.from_dict(
             {
                 "problem": range(len(self.train_problems)),
@@ -161,7 +158,7 @@ class TRLRun:
                 return rewards
 
         trainer = OrderedTrainer(
-            model=self._model(),
+            model=model,
             args=self._config(scratch),
             reward_funcs=[self.correctness_reward],
             train_dataset=rows,
@@ -170,7 +167,7 @@ class TRLRun:
             callbacks=[self._callback()],
             truncation=config.truncation,
             peft_config=None if config.adapter == "none" else adapter_config(config.rank),
-            first_step=self.first * self.updates,
+            first_step=self.first * config.updates,
             **options,
         )
         trainer.remove_callback(transformers().PrinterCallback)
@@ -182,35 +179,19 @@ class TRLRun:
             )
         return trainer
 
-    def _model(self) -> Any:
-        model = load_trainable(self.place, self.config.adapter)
-        model.config._name_or_path = self.place  # TRL loads the reference model from here
-        return model
-
     def _config(self, scratch: str) -> Any:
         """TRL's configuration from that of the run."""
         config = self.config
-        rollouts = config.prompts * config.rollouts
-        processes = int(os.environ.get("WORLD_SIZE", 1))
-        accumulate = rollouts // (self.updates * processes * config.micro_batch)
-        vllm: dict[str, Any] = {}
-        if config.engine == "vllm":
-            vllm = {
-                "use_vllm": True,
-                "vllm_mode": "colocate",
-                "vllm_enable_sleep_mode": config.engine_memory == 0,
-                "vllm_gpu_memory_utilization": sampler_share(config, self.place),
-                "vllm_max_model_length": config.max_prompt_tokens + config.max_tokens,
-                "vllm_importance_sampling_correction": False,
-            }
+        rows = config.prompts * config.rollouts // process_count()
+        accumulate = rows // (config.updates * config.micro_batch)
         return trl().GRPOConfig(
             **device_options(compute_device()),
             output_dir=scratch,
-            seed=self.seed,
-            max_steps=(self.steps - self.first) * self.updates,
+            seed=config.seed,
+            max_steps=(config.steps - self.first) * config.updates,
             per_device_train_batch_size=config.micro_batch,
             gradient_accumulation_steps=accumulate,
-            steps_per_generation=accumulate * self.updates,
+            steps_per_generation=accumulate * config.updates,
             num_generations=config.rollouts,
             max_completion_length=config.max_tokens,
             temperature=config.temperature,
@@ -224,13 +205,12 @@ class TRLRun:
             epsilon=config.clip,
             entropy_coef=config.entropy_bonus,
             loss_type=AGGREGATIONS[config.aggregation],
-            logging_steps=config.log_every * self.updates,
+            logging_steps=config.log_every * config.updates,
             logging_nan_inf_filter=False,
             save_strategy="no",
             report_to=[],
             disable_tqdm=True,
             ddp_timeout=DDP_TIMEOUT_SECONDS,
-            **vllm,
         )
 
     def correctness_reward(
@@ -238,25 +218,6 @@ class TRLRun:
     ) -> list[float | None]:
         """TRL's reward function: 1, 0 or a grade; None where the verifier failed."""
         return [verdict.reward for verdict in self.verifier.check(list(completions), list(gold))]
-
-    @contextmanager
-    def engine(self) -> Iterator[Engine]:
-        """An engine that samples from the current policy; valid only inside the block."""
-        trainer = self.trainer
-        if self.config.engine == "transformers":
-            from lab.llm.engines.transformers_engine import TransformersEngine
-
-            model = trainer.accelerator.unwrap_model(trainer.model)
-            yield TransformersEngine.from_model(model, self.tokenizer, self.name)
-            return
-        stale = trainer.state.global_step != trainer._last_loaded_step
-        with trainer.vllm_generation.awake(stale) as llm:
-            trainer._last_loaded_step = trainer.state.global_step
-            if self._engine is None:
-                from lab.llm.engines.vllm_engine import VLLMEngine
-
-                self._engine = VLLMEngine.from_llm(llm, self.tokenizer, self.name)
-            yield self._engine
 
     def generate_rollouts(self, prompts: list[str], trainer: Any) -> dict[str, list]:
         """TRL's rollout function, for this process's part of the batch.
@@ -266,28 +227,19 @@ class TRLRun:
         config = self.config
         N = config.rollouts
         unique_prompts = prompts[::N]
-        step = trainer.step // self.updates
-        whole_groups = len(prompts) % N == 0 and all(
-            prompt == unique_prompts[row // N] for row, prompt in enumerate(prompts)
-        )
-        if not whole_groups:
-            raise LabError(
-                f"a process has {len(prompts)} rollouts of step {step} that are not groups of {N}:"
-                " a group was split across processes; give a number of prompts that is a multiple"
-                " of the number of processes"
-            )
+        step = trainer.step // config.updates
         # The random stream of a prompt follows from its place in the whole run.
         accelerator = trainer.accelerator
         first = (step * accelerator.num_processes + accelerator.process_index) * len(unique_prompts)
-        sampling = Sampling(N, config.temperature, config.top_p, config.max_tokens, self.seed)
+        sampling = Sampling(N, config.temperature, config.top_p, config.max_tokens, config.seed)
         greedy_groups = []
-        with self.engine() as engine:
+        with self.engine.current() as engine:
             groups = engine.sample(unique_prompts, sampling, first)
             if config.greedy_filter:
-                greedy = Sampling(1, 0.0, 1.0, config.max_tokens, self.seed)
+                greedy = Sampling(1, 0.0, 1.0, config.max_tokens, config.seed)
                 greedy_groups = engine.sample(unique_prompts, greedy)
         prompt_ids = encode_prompts(
-            self.tokenizer, unique_prompts, config.max_tokens, engine.positions, self.name
+            self.tokenizer, unique_prompts, config.max_tokens, engine.positions, engine.name
         )
         columns: dict[str, list] = {
             "prompt_ids": [ids for ids in prompt_ids for _ in range(N)],
@@ -327,14 +279,15 @@ class TRLRun:
         does not depend on the number of processes.
         """
         sampling = evaluation_sampling(self.config)
-        counts = {
-            name: self._count_right(problems, sampling)
-            for name, problems in self.eval_problems.items()
-        }
+        with self.engine.current() as engine:
+            counts = {
+                name: self._count_right(engine, problems, sampling)
+                for name, problems in self.eval_problems.items()
+            }
         return pass_rates(self.eval_problems, counts)
 
     def _count_right(
-        self, problems: list[tuple[Problem, str]], sampling: Sampling
+        self, engine: Engine, problems: list[tuple[Problem, str]], sampling: Sampling
     ) -> Int[np.ndarray, "2 problems"]:
         """`count_right` over all processes."""
         accelerator = self.trainer.accelerator
@@ -343,9 +296,8 @@ class TRLRun:
         counts = torch.zeros(2, len(problems), dtype=torch.int64)
         if len(share):
             local = [problems[row] for row in share]
-            with self.engine() as engine:
-                found = count_right(engine, self.verifier, local, sampling, int(share[0]))
-            counts[:, share] = torch.from_numpy(found)
+            right = count_right(engine, self.verifier, local, sampling, int(share[0]))
+            counts[:, share] = torch.from_numpy(right)
         return accelerator.reduce(counts.to(accelerator.device)).cpu().numpy()
 
     def send_record(self, step: int, logs: dict[str, float]) -> None:
@@ -377,7 +329,7 @@ class TRLRun:
         """Send a record or a pause; once training goes on, its state can no longer be read."""
         self.channel.send(event)
         # After the last step nothing changes any more.
-        if event.step < self.steps and isinstance(event.state, Standing):
+        if event.step < self.config.steps and isinstance(event.state, Standing):
             event.state.move_on()
 
     def state_at(self, step: int) -> dict[str, torch.Tensor]:
@@ -469,7 +421,7 @@ class TRLRun:
 
             def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
                 run.channel.raise_if_stopped()
-                step, remaining_updates = divmod(run.trainer.step, run.updates)
+                step, remaining_updates = divmod(run.trainer.step, run.config.updates)
                 if remaining_updates:
                     control.should_log = False
                     return
@@ -479,7 +431,7 @@ class TRLRun:
                 run.synchronize_processes()
                 # Logs follow the step of the whole training; TRL counts from where it resumed.
                 log_is_due = step % run.config.log_every == 0
-                control.should_log = log_is_due or step == run.steps
+                control.should_log = log_is_due or step == run.config.steps
                 if not control.should_log:
                     run.send_pause(step)
 
@@ -488,7 +440,7 @@ class TRLRun:
             ) -> None:
                 # TRL's last log is a summary of the training, not of a step.
                 if "train_runtime" not in logs:
-                    run.send_record(run.trainer.step // run.updates, logs)
+                    run.send_record(run.trainer.step // run.config.updates, logs)
 
         return RunCallback()
 
@@ -511,19 +463,16 @@ class StepSampler(torch.utils.data.Sampler):
     """
 
     def __init__(self, run: TRLRun, passes: int) -> None:
-        self.steps = range(run.first, run.steps)
-        self.seed = run.seed
+        self.steps = range(run.first, run.config.steps)
+        self.config = run.config
         self.problems = len(run.train_problems)
-        self.prompts = run.config.prompts
-        self.rollouts = run.config.rollouts
         self.passes = passes
 
     def __len__(self) -> int:
-        return len(self.steps) * self.passes * self.prompts * self.rollouts
+        return len(self.steps) * self.passes * self.config.prompts * self.config.rollouts
 
     def __iter__(self) -> Iterator[int]:
+        config = self.config
         for step in self.steps:
-            problems = problems_of_step(self.seed, step, self.prompts, self.problems)
-            rows = [row for row in problems for _ in range(self.rollouts)]
-            for _ in range(self.passes):
-                yield from rows
+            problems = problems_of_step(config.seed, step, config.prompts, self.problems)
+            yield from [row for row in problems for _ in range(config.rollouts)] * self.passes

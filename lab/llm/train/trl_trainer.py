@@ -16,7 +16,6 @@ and `lab.advantages` gives every rollout its advantage:
 | truncated rollouts | `truncation`: "score" as any other, "zero" reward 0, "mask" as lost |
 | the order of rows in a batch | follows from (seed, step): a resumed run continues exactly |
 | micro-batches | on a GPU sorted by length, and cut to their longest row: see `by_length` |
-| vLLM's `max_num_seqs`, all rollouts of a batch | at most `SEQUENCES` |
 
 Written for TRL 1.16. It overrides six of its methods; tests/test_trl.py checks each against a
 computation by hand.
@@ -24,21 +23,20 @@ computation by hand.
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from lab.errors import LabError, one_of, real
 from lab.llm.engines.imports import trl
-from lab.llm.engines.model_costs import SEQUENCES
 from lab.losses import SCORES, pacs, pacs_at_anchor
-from lab.mathematics.estimators import Estimator, advantages, check_rewards
+from lab.mathematics.estimators import Estimator, advantages
 from lab.mathematics.estimators import estimator as find_estimator
-from lab.mathematics.groups import check_zero_is_least
+from lab.mathematics.groups import Group, Rollout, make_groups
 from lab.mathematics.weights import induced_weight
 from lab.training.rng import stream_seed
 
@@ -46,57 +44,6 @@ TRUNCATIONS = ("score", "zero", "mask")
 Batch = dict[str, Any]
 # TRL is imported through a function, so that its class is known at run time only.
 _GRPOTrainer: Any = trl().GRPOTrainer
-
-
-@lru_cache
-def vllm_sampler_class() -> type:
-    """TRL's vLLM inside the trainer's process, with a bound on its sequences and a wake-up call."""
-    from trl.generation.vllm_generation import VLLMGeneration
-
-    class Sampler(VLLMGeneration):
-        """At most `SEQUENCES` at once; `awake` is for sampling outside of TRL's `generate`."""
-
-        def _init_vllm(self) -> None:
-            if self.max_num_seqs is not None:
-                self.max_num_seqs = min(self.max_num_seqs, SEQUENCES)
-            super()._init_vllm()
-
-        @contextmanager
-        def awake(self, stale: bool) -> Iterator[Any]:
-            """vLLM's `LLM` with the current weights; `stale`: they changed since the last sync.
-
-            In sleep mode it wakes for the block and then gives its memory back. Weights, keys and
-            values are dropped, so that the weights are pushed again at the next wake-up.
-            """
-            if stale or self._llm_weights_sleeping:
-                self.sync_weights()  # wakes the memory of the weights first
-            if self.enable_sleep_mode:
-                self.llm.wake_up(tags=["kv_cache"])
-            try:
-                yield self.llm
-            finally:
-                if self.enable_sleep_mode:
-                    self.llm.sleep(level=2)
-                    self._llm_weights_sleeping = True
-
-    return Sampler
-
-
-@contextmanager
-def bounded_vllm_sampler() -> Iterator[None]:
-    """Inside the block, TRL's trainers make the `Sampler` above.
-
-    They name their own class and accept no other, so that its name is replaced in TRL's module.
-    """
-    from trl.trainer import grpo_trainer
-
-    module: Any = grpo_trainer
-    original = module.VLLMGeneration
-    module.VLLMGeneration = vllm_sampler_class()
-    try:
-        yield
-    finally:
-        module.VLLMGeneration = original
 
 
 class ObjectiveTrainer(_GRPOTrainer):
@@ -136,8 +83,7 @@ class ObjectiveTrainer(_GRPOTrainer):
         by_length: bool | None = None,
         **options: Any,
     ) -> None:
-        with bounded_vllm_sampler():
-            super().__init__(*positional, **options)
+        super().__init__(*positional, **options)
         self.estimator = find_estimator(estimator)
         # Refuses a group that is too small for the estimator before anything runs.
         self.estimator.coefficients(self.num_generations)
@@ -192,39 +138,66 @@ class ObjectiveTrainer(_GRPOTrainer):
         torch.manual_seed(stream_seed(self.args.seed, "rows", self.step))
         batch = super()._generate_and_score_completions(inputs)
         N = self.num_generations if self.model.training else self.num_generations_eval
-        rewards = self._group_rewards(inputs, N)
-        self._log_batch(rewards)
-        first = self.accelerator.process_index * len(inputs)
-        self._set_advantages(batch, rewards, slice(first, first + len(inputs)))
-        return batch
-
-    def _set_advantages(self, batch: Batch, rewards: torch.Tensor, local: slice) -> None:
-        """Put the advantages into the batch of this process.
-
-        `rewards`: "problems rollouts" of all processes, nan where lost. `local`: the rows of this
-        process among them.
-        """
-        A = group_advantages(self.estimator, rewards).flatten()
-        batch["advantages"] = A[local].to(batch["advantages"])
+        groups = self._groups(N)
+        A = torch.zeros_like(self.gathered["reward"])
+        rewards = torch.full_like(A, torch.nan)  # nan where lost
+        for group, values in zip(groups, advantages(self.estimator, groups), strict=True):
+            rows = [int(group.problem) * N + rollout.index for rollout in group.rollouts]
+            A[rows] = A.new_tensor(values)
+            rewards[rows] = A.new_tensor(group.rewards)
+        self._log_batch(groups, len(A) // N, len(A))
         if self.smoothing:
-            if "sampling_per_token_logps" not in batch:
-                raise LabError(
-                    "smoothing needs the log-probabilities of the sampler: use vLLM, or a rollout"
-                    " function that returns logprobs"
-                )
-            mask = batch["completion_mask"]
-            token_count = mask.sum(1).clamp_min(1)
-            mean_logp = (batch["sampling_per_token_logps"] * mask).sum(1) / token_count
             # +1 for right, -1 for wrong, 0 for lost
-            sign = (2 * rewards.flatten()[local] - 1).nan_to_num()
-            batch["advantages"] -= self.smoothing * mean_logp * sign
+            sign = (2 * rewards - 1).nan_to_num()
+            A = A - self.smoothing * self._mean_log_probabilities(batch) * sign
         if self.greedy_filter:
             A = A * ~self.gathered["greedy"]
-            batch["advantages"] *= ~self.gathered["greedy"][local]
         # TRL's table of completions shows the advantages that are used.
         logged = self._logs["advantages"]
         for place, value in zip(range(-len(A), 0), A.tolist(), strict=True):
             logged[place] = value
+        first = self.accelerator.process_index * len(inputs)
+        local = slice(first, first + len(inputs))
+        batch["advantages"] = A[local].to(batch["advantages"])
+        batch["rewards"] = rewards[local]
+        return batch
+
+    def _groups(self, N: int) -> list[Group]:
+        """The groups of all processes' rollouts; a problem's name is its place in the batch."""
+        reward, cut, problem = (
+            self.gathered[name].tolist() for name in ("reward", "cut", "problem")
+        )
+        if all(cut):
+            warnings.warn(
+                f"all {len(cut)} rollouts of step {self.step} were cut at"
+                f" {self.max_completion_length} tokens: allow longer ones, or look at why none"
+                " ends",
+                stacklevel=1,
+            )
+        for place in range(0, len(problem), N):
+            members = sorted(set(problem[place : place + N]))
+            if len(members) > 1:
+                raise LabError(
+                    f"group {place // N} of step {self.step} holds rollouts of problems"
+                    f" {', '.join(map(str, members))}: the rows of a problem must come {N} in a"
+                    " row, in the same order on all processes"
+                )
+        rollouts = [
+            Rollout(str(row // N), row % N, None if math.isnan(value) else value, is_cut)
+            for row, (value, is_cut) in enumerate(zip(reward, cut, strict=True))
+        ]
+        return make_groups(rollouts, self.truncation)
+
+    def _mean_log_probabilities(self, batch: Batch) -> torch.Tensor:
+        """The mean over its tokens of each rollout's log-probability, of all processes."""
+        if "sampling_per_token_logps" not in batch:
+            raise LabError(
+                "smoothing needs the log-probabilities of the sampler: use vLLM, or a rollout"
+                " function that returns logprobs"
+            )
+        mask = batch["completion_mask"]
+        logp = (batch["sampling_per_token_logps"] * mask).sum(1) / mask.sum(1).clamp_min(1)
+        return self.accelerator.gather(logp)
 
     def _calculate_rewards(
         self,
@@ -266,61 +239,18 @@ class ObjectiveTrainer(_GRPOTrainer):
         )
         return (rewards * self.reward_weights.to(rewards.device)).nansum(1) == 1
 
-    def _group_rewards(self, inputs: list[Batch], N: int) -> torch.Tensor:
-        """Rewards "problems rollouts" of all processes, with the truncation policy applied.
-
-        Lost rollouts are nan.
-        """
-        reward, cut, problem = (self.gathered[name] for name in ("reward", "cut", "problem"))
-        if cut.all():
-            warnings.warn(
-                f"all {len(cut)} rollouts of step {self.step} were cut at"
-                f" {self.max_completion_length} tokens: allow longer ones, or look at why none"
-                " ends",
-                stacklevel=1,
-            )
-        groups = problem.view(-1, N)
-        mixed = (groups != groups[:, :1]).any(1)
-        if mixed.any():
-            group = int(mixed.nonzero()[0, 0])
-            raise LabError(
-                f"group {group} of step {self.step} holds rollouts of problems"
-                f" {', '.join(map(str, groups[group].unique().tolist()))}: the rows of a problem"
-                f" must come {N} in a row, in the same order on all processes"
-            )
-        self._check_rewards(reward.view(-1, N))
-        if self.truncation != "score":
-            cut = cut & ~reward.isnan()  # a lost rollout stays lost
-            reward = reward.masked_fill(cut, 0.0 if self.truncation == "zero" else torch.nan)
-        return reward.view(-1, N)
-
-    def _check_rewards(self, rewards: torch.Tensor) -> None:
-        """LabError: of "problems rollouts", nan where lost, the estimator does not take one."""
-        real = self.estimator.real
-        accepted = 0.0 if real is None else min(max(0.0, real.low), real.high)
-        present = rewards.double().masked_fill(rewards.isnan(), accepted).cpu().numpy()
-        check_rewards(self.estimator, present)
-        if self.truncation == "zero":
-            check_zero_is_least(present)
-
-    def _log_batch(self, rewards: torch.Tensor) -> None:
+    def _log_batch(self, groups: Sequence[Group], problems: int, rollouts: int) -> None:
         """Add to TRL's metrics what it does not log of a batch."""
-        present = ~rewards.isnan()
-        n = present.sum(1)
-        highest = rewards.masked_fill(~present, -torch.inf).amax(1)
-        lowest = rewards.masked_fill(~present, torch.inf).amin(1)
+        mixed = sum(np.ptp(group.rewards) > 0 for group in groups)
         metrics: dict[str, Any] = {
-            "dead_groups": (lowest >= highest).float().mean(),
-            "lost": 1 - present.float().mean(),
+            "dead_groups": 1 - mixed / problems,
+            "lost": 1 - sum(group.N for group in groups) / rollouts,
         }
         if self.estimator.real is None:
-            K = rewards.nansum(1)
-            rate = (K / n.clamp_min(1))[n > 0].double().cpu().numpy()
-            N = self.num_generations
-            metrics["solved"] = (K > 0).float().mean()
-            metrics["induced_weight"] = (
-                induced_weight(self.estimator, N, rate).mean() if len(rate) else 0.0
-            )
+            rates = np.array([group.pass_rate for group in groups])
+            metrics["solved"] = (rates > 0).sum() / problems
+            weights = induced_weight(self.estimator, self.num_generations, rates)
+            metrics["induced_weight"] = weights.mean() if groups else 0.0
         if self.greedy_filter:
             metrics["greedy_solved"] = self.gathered["greedy"].float().mean()
         for name, value in metrics.items():
@@ -473,24 +403,24 @@ class PACSTrainer(ObjectiveTrainer):
                 f" multiple of {self.num_generations}, so a group would be split; give a multiple"
             )
 
-    def _set_advantages(self, batch: Batch, rewards: torch.Tensor, local: slice) -> None:
-        """Add the rewards, and give every tensor the shape "problems rollouts ...".
+    def _generate_and_score_completions(self, inputs: list[Batch]) -> Batch:
+        """A batch whose tensors have the shape "problems rollouts ...".
 
         TRL shuffles and splits the first axis: with problems on it, groups stay whole.
         """
-        # The advantages at the anchor, which TRL's table of completions shows.
-        super()._set_advantages(batch, rewards, local)
-        N = rewards.shape[1]
-        rows = local.stop - local.start
-        if rows % N:
+        batch = super()._generate_and_score_completions(inputs)
+        N = self.num_generations if self.model.training else self.num_generations_eval
+        if len(inputs) % N:
             raise LabError(
-                f"a process has {rows} rollouts, which is not a multiple of {N}: a group is split"
-                " across processes; change per_device_train_batch_size"
+                f"a process has {len(inputs)} rollouts, which is not a multiple of {N}: a group is"
+                " split across processes; change per_device_train_batch_size"
             )
-        batch["rewards"] = rewards.flatten()[local]
-        for key, value in batch.items():
-            if torch.is_tensor(value) and value.ndim:
-                batch[key] = value.view(-1, N, *value.shape[1:])
+        return {
+            key: value.view(-1, N, *value.shape[1:])
+            if torch.is_tensor(value) and value.ndim
+            else value
+            for key, value in batch.items()
+        }
 
     def _compute_loss(self, model: Any, inputs: Batch) -> torch.Tensor:
         rewards = inputs["rewards"]
@@ -552,20 +482,3 @@ def sorted_by_length(parts: list[Batch]) -> list[Batch]:
         part | {name: value[part_rows] for name, value in tensors.items()}
         for part, part_rows in zip(parts, rows, strict=True)
     ]
-
-
-def group_advantages(estimator: str | Estimator, rewards: torch.Tensor) -> torch.Tensor:
-    """`lab.advantages` of "problems rollouts", in which nan marks lost rollouts.
-
-    A group with lost rollouts is smaller; the advantage of a lost rollout is 0.
-    """
-    lost = rewards.isnan()
-    if not lost.any():
-        return advantages(estimator, rewards)
-    result = torch.zeros_like(rewards)
-    complete = ~lost.any(1)
-    result[complete] = advantages(estimator, rewards[complete])
-    for group in (~complete & ~lost.all(1)).nonzero()[:, 0].tolist():
-        present = ~lost[group]
-        result[group, present] = advantages(estimator, rewards[group, present])
-    return result
