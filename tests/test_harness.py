@@ -1,19 +1,14 @@
-"""Other people's harness: real runs on a tiny model, offline; what is refused; what is read back;
-lighteval's files.
-"""
+"""Other people's harness: real runs on a tiny model, offline; what is refused; what is read back."""
 
 import json
 import math
 import os
 import random
 import re
-import shlex
 import shutil
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -21,7 +16,7 @@ from lab.errors import LabError
 from lab.llm.data.arithmetic import problems, solution
 from lab.llm.evals import harness_tasks
 from lab.runs import harness
-from lab.runs.harness import differences, livecodebench_command, read_lighteval, run
+from lab.runs.harness import differences, run
 from lab.training.rng import generator
 
 pytest.importorskip("lm_eval")
@@ -146,7 +141,7 @@ def test_a_row_has_its_n_and_the_normal_interval_of_its_standard_error(table):
 
 def test_where_all_questions_score_alike_there_is_no_interval():
     row = {"model": "m", "task": "t", "metric": "acc", "value": 1.0, "stderr": 0.0, "n": 9}
-    alike, unknown = harness.table([row, row | {"stderr": None}]).itertuples()
+    alike, unknown = harness._table([row, row | {"stderr": None}]).itertuples()
     assert math.isnan(alike.low) and math.isnan(alike.high)
     assert math.isnan(unknown.stderr) and unknown.n == 9
 
@@ -335,73 +330,3 @@ def test_what_cannot_be_run_is_refused_in_a_sentence(models, given, sentence, tm
     } | given
     with pytest.raises(LabError, match="^" + re.escape(sentence)):
         run(asked.pop("model"), asked.pop("tasks"), **asked)
-
-
-# --- lighteval ----------------------------------------------------------------------------------
-
-
-def test_the_command_is_one_that_lightevals_parser_takes_apart():
-    words = shlex.split(livecodebench_command("Qwen/Qwen3-4B", "my results"))
-    assert words[:2] == ["lighteval", "vllm"] and words[3:] == [
-        "lcb:codegeneration|0",
-        "--output-dir",
-        "my results",
-        "--save-details",
-    ]
-    inside = re.search(
-        r"generation_parameters=(\{.*?\}),?", words[2]
-    )  # as lighteval reads its arguments
-    drawn = json.loads(re.sub(r"(\w+):", r'"\1":', inside[1]))
-    rest = dict(one.split("=") for one in words[2].replace(inside[0], "").strip(",").split(","))
-    assert drawn == {"max_new_tokens": 8192, "temperature": 0.6, "top_p": 0.95}
-    assert rest == {"model_name": "Qwen/Qwen3-4B", "load_format": "safetensors"}
-    with pytest.raises(LabError, match="lighteval splits its arguments"):
-        livecodebench_command("runs/a=1,b=2", "out")
-
-
-def lighteval(folder, date, value, rows=None, model="Qwen/Qwen3-4B"):
-    """A folder as lighteval 0.13 leaves it, in the parts that are read."""
-    task, metric = "lcb:codegeneration|0", "codegen_pass@1:16"
-    scores = {metric: value, f"{metric}_stderr": 0.02}
-    (folder / "results" / model).mkdir(parents=True, exist_ok=True)
-    (folder / "results" / model / f"results_{date}.json").write_text(
-        json.dumps(
-            {
-                "config_general": {"model_name": model, "max_samples": None},
-                "results": {task: scores, "lcb:_average|0": scores, "all": scores},
-                "versions": {task: 0},
-            }
-        )
-    )
-    if rows:
-        details = folder / "details" / model / date
-        details.mkdir(parents=True)
-        pq.write_table(pa.table({"doc": [""] * rows}), details / f"details_{task}_{date}.parquet")
-
-
-def test_lightevals_results_are_read_into_the_same_table(tmp_path):
-    lighteval(tmp_path, "2026-01-01T00-00-00.000001", 0.1, 268)
-    lighteval(tmp_path, "2026-01-02T00-00-00.000001", 0.2, 268)
-    lighteval(tmp_path, "2026-01-01T00-00-00.000001", 0.3, model="tiny")
-    found = read_lighteval(tmp_path)
-    assert tuple(found.columns) == harness.COLUMNS and set(found["task"]) == {
-        "lcb:codegeneration|0"
-    }
-    rows = {row.model: row for row in found.itertuples()}
-    assert rows.keys() == {"Qwen/Qwen3-4B", "tiny"} and rows["Qwen/Qwen3-4B"].value == 0.2
-    assert rows["Qwen/Qwen3-4B"].n == 268 and rows["Qwen/Qwen3-4B"].metric == "codegen_pass@1:16"
-    assert (rows["tiny"].low, rows["tiny"].high) == pytest.approx(
-        (0.3 - 0.0392, 0.3 + 0.0392), abs=1e-4
-    )
-    assert rows["tiny"].n is pd.NA and differences(found).empty
-
-
-def test_a_folder_that_lighteval_did_not_write_is_an_error(tmp_path):
-    with pytest.raises(LabError, match="holds no results/MODEL/results_DATE.json"):
-        read_lighteval(tmp_path)
-    lighteval(tmp_path, "2026-01-01", 0.1)
-    (file,) = (tmp_path / "results").glob("**/*.json")
-    for text in ("{", "[]", '{"results": {}}'):
-        file.write_text(text)
-        with pytest.raises(LabError, match="is not a results file of lighteval"):
-            read_lighteval(tmp_path)

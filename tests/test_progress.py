@@ -76,8 +76,9 @@ def test_a_sweep_adds_up_its_runs(tmp_path):
         progress.begin(run, Watch(config))
     put(runs[0], [0, 200])
     put(runs[1], [0, 100, 300])
-    assert progress.done == 0.5 + 0.75
-    assert progress.words.split("; ") == [
+    share, words = progress.look()
+    assert share == 0.5 + 0.75
+    assert words.split("; ") == [
         "0 of 4 runs",
         "tabular rloo, learning rate 0.1, step 200/400, pass@1 0.2",
         "tabular rloo, learning rate 0.1, step 300/400, pass@1 0.3",
@@ -85,7 +86,7 @@ def test_a_sweep_adds_up_its_runs(tmp_path):
     runs[0].open_for(configs[0]).finish(1.0)
     for run in (runs[0], runs[1], runs[3]):  # finished; failed; never begun
         progress.end(run)
-    assert (progress.done, progress.words) == (1, "1 of 4 runs; 1 failed")
+    assert progress.look() == (1, "1 of 4 runs; 1 failed")
 
 
 def test_without_a_terminal_a_run_and_a_sweep_print_whole_lines(command, tmp_path):

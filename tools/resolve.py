@@ -258,11 +258,6 @@ def targets(line: Line) -> list[tuple[str, str]]:
     from install import NEWEST
 
     newest = min((NEWEST[extra] for extra in line.extras), default=(3, 14))
-    if line.requirements[0].startswith("lighteval"):
-        newest = (
-            3,
-            11,
-        )  # it goes into an environment of its own, made with the Python that is at hand
     found = [(f"3.{minor}", LINUX) for minor in range(11, newest[1] + 1)]
     if line.constraints == "constraints.txt" and not line.extras & {"vllm", "cluster"}:
         found.append(("3.12", MAC))

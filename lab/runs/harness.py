@@ -1,12 +1,8 @@
-"""Scores of models on public benchmarks, by public harnesses; no text of a model is run as code.
+"""Scores of models on public benchmarks, by lm-evaluation-harness 0.4.13.
 
-| benchmarks | by | where |
-|---|---|---|
-| GPQA, arithmetic, other tasks that bring no code | lm-evaluation-harness 0.4.13 | `run` |
-| LiveCodeBench | lighteval 0.13.0, apart from the lab | `livecodebench_command` |
-
-The tasks are those of `lab.llm.evals.harness_tasks`. Sets of problems, judged by the lab's own
-verifier, are for `lab eval` (`lab.runs.model_evaluation`).
+The tasks are those of `lab.llm.evals.harness_tasks`: GPQA, arithmetic, and others that bring no
+code, since no text of a model is run as code. Sets of problems, judged by the lab's own verifier,
+are for `lab eval` (`lab.runs.model_evaluation`).
 """
 
 from __future__ import annotations
@@ -14,14 +10,11 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import logging
-import re
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from lab.errors import LabError, one_of, whole
 from lab.extras import missing
@@ -111,10 +104,10 @@ def run(
                 write_json(files[task], {"settings": settings, "rows": rows})
     finally:
         log.setLevel(level)
-    return table([row for file in files.values() for row in _read(file)])
+    return _table([row for file in files.values() for row in _read(file)])
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def _table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """A table with the columns `COLUMNS`, from rows without low and high; see `CAPTION`."""
     given_columns = [name for name in COLUMNS if name not in ("low", "high")]
     frame = pd.DataFrame(list(rows), columns=given_columns)
@@ -170,97 +163,3 @@ def _read(path: Path) -> list[dict[str, Any]]:
         raise LabError(
             f"{path} cannot be read ({error!r}): remove it, and the task is run again"
         ) from error
-
-
-# --- LiveCodeBench by lighteval -------------------------------------------------------------------
-
-
-def livecodebench_command(model: str | Path, folder: str | Path) -> str:
-    r"""The command with which lighteval and vLLM score a model on LiveCodeBench.
-
-    Its results go to `folder`, where `read_lighteval` reads them; the lab runs no part of it.
-
-    **It runs code that the model wrote**, and unpickles the private tests of the data. lighteval
-    guards against accidents, but its guard is "NOT a security sandbox", as its own warning says:
-    run it in a container that holds nothing of value, never under the account that trains.
-
-    lighteval pins packages that the lab needs in other versions, so it takes an environment of its
-    own: `python -m venv .venv-lighteval`, then
-    `.venv-lighteval/bin/pip install 'lighteval[vllm]==0.13.0'`. Its metric is called
-    `codegen_pass@1:16`, but according to its source it samples one answer per question. The
-    questions of this task, which releases 4 and 5 added, come closest to PACS's window, 7/1/2024 to
-    1/1/2025; suffixes such as `_release_v5` choose other months. The sampling is that of PACS
-    (Table 5).
-
-    >>> command = livecodebench_command("Qwen/Qwen3-4B", "elsewhere")
-    >>> print(command.replace(" '", "\n'").replace(",", ",\n "))
-    lighteval vllm
-    'model_name=Qwen/Qwen3-4B,
-     load_format=safetensors,
-     generation_parameters={max_new_tokens:8192,
-     temperature:0.6,
-     top_p:0.95}'
-    'lcb:codegeneration|0' --output-dir elsewhere --save-details
-    """
-    if re.search(r"[,={}\s]", str(model)):
-        raise LabError(
-            f"model = {model!r}: lighteval splits its arguments at commas, equals signs and spaces,"
-            " so give a name on the hub or a path without them"
-        )
-    sampling = "{max_new_tokens:8192,temperature:0.6,top_p:0.95}"
-    settings = f"model_name={model},load_format=safetensors,generation_parameters={sampling}"
-    task = "lcb:codegeneration|0"
-    return shlex.join(
-        ["lighteval", "vllm", settings, task, "--output-dir", str(folder), "--save-details"]
-    )
-
-
-def read_lighteval(folder: str | Path) -> pd.DataFrame:
-    """The newest scores of each model and task in a folder of lighteval, as a `table`.
-
-    lighteval writes results/MODEL/results_DATE.json, without the number of questions. That is the
-    number of rows in details/MODEL/DATE/details_TASK_DATE.parquet, which `--save-details` writes;
-    otherwise it is unknown. Averages over tasks are left out, because the standard errors beside
-    them are averages too. LabError: no results, or files of another format.
-    """
-    base = Path(folder)
-    newest: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    paths = sorted((base / "results").glob("**/results_*.json"), key=lambda path: path.name)
-    if not paths:
-        raise LabError(
-            f"{base} holds no results/MODEL/results_DATE.json: give the folder that lighteval wrote"
-            " to (--output-dir)"
-        )
-    for path in paths:
-        date = path.stem.removeprefix("results_")
-        details = base / "details" / path.parent.relative_to(base / "results") / date
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            model = content["config_general"]["model_name"]
-            for task, metrics in content["results"].items():
-                if "|" not in task or ":_average|" in task:
-                    continue
-                shared = {
-                    "model": model,
-                    "task": task,
-                    "n": _rows(details / f"details_{task}_{date}.parquet"),
-                    "shots": int(task.rpartition("|")[2]),
-                }
-                # Paths are sorted by date, so a newer result replaces an older one.
-                newest[model, task] = [
-                    shared
-                    | {"metric": metric, "value": value, "stderr": metrics.get(f"{metric}_stderr")}
-                    for metric, value in metrics.items()
-                    if not metric.endswith("_stderr")
-                ]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise LabError(
-                f"{path} is not a results file of lighteval ({error!r}): remove it, or run the"
-                " command again"
-            ) from error
-    return table([row for rows in newest.values() for row in rows])
-
-
-def _rows(path: Path) -> int | None:
-    """The number of rows of a Parquet file, None if it does not exist."""
-    return pq.ParquetFile(path).metadata.num_rows if path.exists() else None

@@ -11,66 +11,48 @@ The file metrics.jsonl remains the record; a view only shows it.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from lab.errors import LabError, one_of
 from lab.runs.run_folder import Run
 from lab.training.records import Record
 
 VIEWS = ("", "tensorboard", "wandb")
 
 
-class View:
-    """Shows records as they come; the `kind` "" shows nothing. Use it in a `with` statement.
+@contextmanager
+def view(
+    kind: str, run: Run, parameters: dict[str, Any], step: int
+) -> Iterator[Callable[[Record], None]]:
+    """Give a function that shows a record in the view `kind`; of "" it shows nothing.
 
     `step` is the last record that a resumed run keeps; the view gets all later records again.
+    ModuleNotFoundError: the view's package is not installed (`lab.extras`).
     """
+    if kind == "tensorboard":
+        from torch.utils.tensorboard import SummaryWriter
 
-    def __init__(self, kind: str, run: Run, parameters: dict[str, Any], step: int) -> None:
-        self.kind = one_of("view", kind, VIEWS)
-        self.run = run
-        self.parameters = parameters
-        self.step = step
-        self.writer: Any = None  # a SummaryWriter or a run of wandb
+        with SummaryWriter(str(run.path / "tensorboard"), purge_step=step + 1) as writer:
 
-    def __enter__(self) -> View:
-        try:
-            if self.kind == "tensorboard":
-                from torch.utils.tensorboard import SummaryWriter
+            def add_scalars(record: Record) -> None:
+                for name, value in record.metrics.items():
+                    writer.add_scalar(name.replace(" ", "_"), value, record.step)
 
-                self.writer = SummaryWriter(
-                    str(self.run.path / "tensorboard"), purge_step=self.step + 1
-                )
-            if self.kind == "wandb":
-                import wandb
+            yield add_scalars
+    elif kind == "wandb":
+        import wandb
 
-                os.environ.setdefault("WANDB_SILENT", "true")
-                mode: Any = os.environ.get("WANDB_MODE", "offline")  # wandb refuses what is none
-                self.writer = wandb.init(
-                    project="lab",
-                    id=self.run.id.replace("/", "-"),
-                    resume="allow",
-                    dir=self.run.path,
-                    config=self.parameters,
-                    mode=mode,
-                )
-        except ImportError as error:
-            raise LabError(
-                f"the view {self.kind} needs a package that is missing: "
-                "pip install -c constraints.txt -e '.[views]'"
-            ) from error
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.kind == "tensorboard":
-            self.writer.close()
-        if self.kind == "wandb":
-            self.writer.finish()
-
-    def add(self, record: Record) -> None:
-        """Show one record."""
-        if self.kind == "tensorboard":
-            for name, value in record.metrics.items():
-                self.writer.add_scalar(name.replace(" ", "_"), value, record.step)
-        if self.kind == "wandb":
-            self.writer.log(record.metrics, step=record.step)
+        os.environ.setdefault("WANDB_SILENT", "true")
+        mode: Any = os.environ.get("WANDB_MODE", "offline")  # wandb refuses what is none
+        with wandb.init(
+            project="lab",
+            id=run.id.replace("/", "-"),
+            resume="allow",
+            dir=run.path,
+            config=parameters,
+            mode=mode,
+        ) as logged:
+            yield lambda record: logged.log(record.metrics, step=record.step)
+    else:
+        yield lambda record: None

@@ -60,19 +60,20 @@ class Watch:
 
     def look(self) -> tuple[float, str]:
         """The share of the work that is done, in [0, 1], without that of a start; and its words."""
-        share, words = 0.0, []
+        share, words = 0.0, [self.label]
         for name, file, total in self._trainings:
             if record := _last_record(file):
                 step = record.pop("step")
                 share = min(1.0, step / total) if total and not name else 0.0
-                words = [f"{name}step {step}" + (f"/{total}" if total else "")]
+                words += [f"{name}step {step}" + (f"/{total}" if total else "")]
                 words += [f"{key} {value:.3g}" for key, value in list(record.items())[:1]]
                 break
         if self.cell is not None:
-            words.append(f"cell {self.cell[0]}/{self.cell[1]}")
+            number, cells = self.cell
+            words.append(f"cell {number}/{cells}")
             if not self._trainings:
-                share = (self.cell[0] - 1) / self.cell[1]
-        return share, ", ".join([self.label, *words])
+                share = (number - 1) / cells
+        return share, ", ".join(words)
 
 
 class Progress:
@@ -83,59 +84,39 @@ class Progress:
     """
 
     def __init__(self, name: str, total: int = 1, finished: int = 0) -> None:
+        self._name, self._total = name, total
+        self._finished, self._failed = finished, 0
         self._running: dict[Path, Watch] = {}
-        self._total, self._finished, self._failed = total, finished, 0
-        self._name = name
-        self._lock = threading.Lock()
         self._over = threading.Event()
-        self._bar: tqdm[Any] | None = None
-        self._thread = threading.Thread(target=self._draw, daemon=True)
+        self._thread = threading.Thread(target=self._draw)
 
     def __enter__(self) -> Progress:
-        if on_terminal():
-            self._bar = tqdm(
-                total=self._total,
-                initial=self.done,
-                desc=self._name,
-                bar_format=FORMAT,
-                smoothing=0,
-                dynamic_ncols=True,
-                leave=False,
-            )
+        if sys.stdout.isatty() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._over.set()
+        self._over.set()
+        if self._thread.is_alive():
             self._thread.join()
-            self._bar.close()
-
-    @property
-    def done(self) -> float:
-        """Runs' worth of work that is done."""
-        with self._lock:
-            return self._finished + sum(watch.look()[0] for watch in self._running.values())
-
-    @property
-    def words(self) -> str:
-        """How many runs have finished, if there are several, and what those that run are at."""
-        with self._lock:
-            parts = [f"{self._finished} of {self._total} runs"] if self._total > 1 else []
-            parts += [f"{self._failed} failed"] if self._failed else []
-            return "; ".join(parts + [watch.look()[1] for watch in self._running.values()])
 
     def begin(self, run: Run, watch: Watch) -> None:
         """A process for this run starts, perhaps where an earlier one was interrupted."""
-        with self._lock:
-            self._running[run.path] = watch
+        self._running[run.path] = watch
 
     def end(self, run: Run) -> None:
         """Its process has ended; nothing changes if it was never started."""
-        with self._lock:
-            if self._running.pop(run.path, None) is not None:
-                self._finished += run.finished
-                self._failed += not run.finished
+        if self._running.pop(run.path, None) is not None:
+            self._finished += run.finished
+            self._failed += not run.finished
+
+    def look(self) -> tuple[float, str]:
+        """Runs' worth of work that is done; how many have finished, and what the others are at."""
+        watches = [watch.look() for watch in list(self._running.values())]
+        words = [f"{self._finished} of {self._total} runs"] if self._total > 1 else []
+        words += [f"{self._failed} failed"] if self._failed else []
+        words += [of_run for _, of_run in watches]
+        return self._finished + sum(share for share, _ in watches), "; ".join(words)
 
     @staticmethod
     def say(line: str) -> None:
@@ -144,15 +125,18 @@ class Progress:
         sys.stderr.flush()
 
     def _draw(self) -> None:
-        assert self._bar is not None
-        while not self._over.wait(SECONDS):
-            self._bar.n = self.done
-            self._bar.set_postfix_str(self.words)
-
-
-def on_terminal() -> bool:
-    """Whether somebody looks on: standard output and standard error are a terminal."""
-    return sys.stdout.isatty() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        with tqdm(
+            total=self._total,
+            initial=self._finished,
+            desc=self._name,
+            bar_format=FORMAT,
+            smoothing=0,
+            dynamic_ncols=True,
+            leave=False,
+        ) as bar:
+            while not self._over.wait(SECONDS):
+                bar.n, words = self.look()
+                bar.set_postfix_str(words)
 
 
 def _last_record(path: Path) -> dict[str, Any] | None:

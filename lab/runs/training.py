@@ -16,8 +16,8 @@ from tqdm.auto import tqdm
 
 from lab.configurations import Config
 from lab.errors import LabError, one_of, real
-from lab.runs.experiments import Experiment, experiment
-from lab.runs.loggers import VIEWS, View
+from lab.runs import loggers
+from lab.runs.experiments import experiment
 from lab.runs.pace import announced
 from lab.runs.progress import described, total_steps
 from lab.runs.readiness import (
@@ -66,8 +66,8 @@ def train(
     for one training, only the first writes. On SIGTERM the current step is completed, a checkpoint
     is written, and `lab.training.termination.Terminated` is raised.
     """
-    one_of("view", view, VIEWS)
-    pace = Pace(checkpoint_minutes if checkpoint_minutes is not None else _minutes())
+    one_of("view", view, loggers.VIEWS)
+    pace = Pace(_minutes() if checkpoint_minutes is None else checkpoint_minutes)
     chosen = experiment(config.name)
     if not chosen.trainer:
         raise LabError(f"{config.name} trains nothing: use lab run {config.name}")
@@ -78,11 +78,10 @@ def train(
         if (estimate := require_ready(chosen, config, **machine)) and leads():
             print(estimate, flush=True)
     run = run.open_for(config)
-    if not leads():
-        if not run.finished:
-            _follow(run, chosen, config)
-        return run
-    _complete(run, chosen, config, pace, view, finish=not folder)
+    if leads():
+        _complete(run, config, pace, view, finish=not folder)
+    elif not run.finished:
+        _follow(run, config)
     return run
 
 
@@ -117,9 +116,8 @@ class Pace:
     @property
     def due(self) -> bool:
         """Whether a checkpoint is due now."""
-        interval = self.seconds
-        if interval is None:
-            interval = max(MIN_CHECKPOINT_SECONDS, WRITE_TIME_FACTOR * self._write_seconds)
+        usual = max(MIN_CHECKPOINT_SECONDS, WRITE_TIME_FACTOR * self._write_seconds)
+        interval = usual if self.seconds is None else self.seconds
         return time.monotonic() - self._last >= interval
 
 
@@ -128,10 +126,11 @@ def leads() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def _follow(run: Run, chosen: Experiment, config: Config) -> None:
+def _follow(run: Run, config: Config) -> None:
     """Train as a process that does not write; stop when all processes agree to."""
     state, _ = load_checkpoint(run)
-    with stopping_after_a_step() as request, closing(chosen.train(config, state)) as trainer:
+    trainer = experiment(config.name).train(config, state)
+    with stopping_after_a_step() as request, closing(trainer):
         for _ in trainer:
             _release(state)
             if request.due:
@@ -149,35 +148,27 @@ def _release(state: dict[str, Any] | None) -> None:
         state.clear()
 
 
-def _complete(
-    run: Run,
-    chosen: Experiment,
-    config: Config,
-    pace: Pace,
-    view: str,
-    finish: bool,
-) -> None:
+def _complete(run: Run, config: Config, pace: Pace, view: str, finish: bool) -> None:
     """Finish a run, after the training that it starts from; `finish` writes done.json."""
     with run.lock("train"):
         if run.finished:
             return
         start = {}
-        before = chosen.before
+        before = experiment(config.name).before
         if before is not None:
             start_config = before.part_of(config)
             start_run = Run.of(start_config).open_for(start_config)
-            _complete(start_run, before, start_config, pace, view, finish=True)
+            _complete(start_run, start_config, pace, view, finish=True)
             start = {"start": state_of(start_run)}
         began = time.monotonic()
         with stopping_after_a_step() as request:
-            _continue(run, chosen, config, pace, view, start, request)
+            _continue(run, config, pace, view, start, request)
         if finish:
             run.finish(time.monotonic() - began)
 
 
 def _continue(
     run: Run,
-    chosen: Experiment,
     config: Config,
     pace: Pace,
     view: str,
@@ -200,9 +191,17 @@ def _continue(
     last: Record | Pause | None = None
     with (
         open(run.path / "metrics.jsonl", "a") as metrics,
-        _bar(config) as bar,
-        View(view, run, config.settings(), step) as logger,
-        closing(chosen.train(config, state, **start)) as trainer,
+        tqdm(
+            total=total_steps(config),
+            initial=max(step, 0),
+            desc=described(config),
+            unit="step",
+            mininterval=0.5,
+            leave=False,
+            disable=None,
+        ) as bar,
+        loggers.view(view, run, config.settings(), step) as show,
+        closing(experiment(config.name).train(config, state, **start)) as trainer,
     ):
 
         def save(output: Record | Pause) -> None:
@@ -219,7 +218,6 @@ def _continue(
             saved = output.step
             pace.wrote(began)
 
-        bar.update(max(step, 0))
         for output in announced(trainer, config):
             _release(state)
             # On resume a trainer repeats the output of the checkpoint's own step.
@@ -232,12 +230,10 @@ def _continue(
                         metrics.write(line)
                         metrics.flush()
                     digest_of_records.update(line.encode())
-                    logger.add(output)
+                    show(output)
                     groups.add(output)
-                    bar.set_postfix(
-                        {key: f"{value:.3g}" for key, value in list(output.metrics.items())[:3]},
-                        refresh=False,
-                    )
+                    first = list(output.metrics.items())[:3]
+                    bar.set_postfix({key: f"{value:.3g}" for key, value in first}, refresh=False)
                 bar.update(output.step - bar.n)
                 if pace.due or request.due:
                     save(output)
@@ -248,23 +244,11 @@ def _continue(
                 )
         if isinstance(last, Pause) or (last is None and step < 0):
             raise LabError(
-                f"{chosen.name} gave no record: a trainer must yield at least its last step"
+                f"{config.name} gave no record: a trainer must yield at least its last step"
             )
         if last is not None and last.step != saved:
             save(last)
         groups.write()  # without those after the checkpoint, if training had nothing left to do
-
-
-def _bar(config: Config) -> tqdm:
-    """A progress bar over the steps."""
-    return tqdm(
-        total=total_steps(config),
-        desc=described(config),
-        unit="step",
-        mininterval=0.5,
-        leave=False,
-        disable=None,
-    )
 
 
 def _line(record: Record) -> str:
