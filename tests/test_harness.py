@@ -1,4 +1,4 @@
-"""Other people's harness: real runs on a tiny model, offline; what is refused; what is read back."""
+"""The public harness: real runs on a tiny model, offline; what is refused and read back."""
 
 import json
 import math
