@@ -19,7 +19,7 @@ from pathlib import Path
 
 import torch
 
-from lab.configurations.toy_worlds import MazeStartConfig
+from lab.configurations.toy_worlds import MazeConfig
 from lab.losses import policy_gradient
 from lab.mathematics.estimators import advantages
 from lab.toy import maze_env
@@ -110,8 +110,8 @@ def maze_speed(args) -> None:
 
 
 def young_player(args) -> MazePolicy:
-    config = MazeStartConfig(
-        name="maze_start",
+    config = MazeConfig(
+        name="maze",
         scale="benchmark",
         size=args.size,
         width=256,
@@ -126,6 +126,15 @@ def young_player(args) -> MazePolicy:
         start_steps=args.steps,
         start_learning_rate=5e-4,
         start_log_every=args.steps,
+        estimator="maxrl",
+        rollouts=args.rollouts,
+        entropy_bonus=0.0,
+        smoothing=0.0,
+        greedy_filter=False,
+        batch=args.mazes,
+        steps=1,
+        learning_rate=1e-4,
+        log_every=1,
     )
     for record in train_start(config):
         state = record.state
@@ -135,9 +144,8 @@ def young_player(args) -> MazePolicy:
 def step_speed(args, policy: MazePolicy, peak: float) -> None:
     """One step of MaxRL, four ways: rollouts alone, then with verifying, gradient and update."""
     model, N = policy.model, args.rollouts
-    world = MazeRL(
-        policy, MazeStream(args.size, args.mazes, 0, "mazes", CPU), "maxrl", N, 0.0, 0.0, False
-    )
+    stream = MazeStream(args.size, args.mazes, 0, "mazes", CPU)
+    world = MazeRL(policy, stream, policy.config)
     mazes = world.stream.at(0)
     uniforms = policy.uniforms("rollouts", 0, args.mazes, N)
 

@@ -15,7 +15,6 @@ import torch
 
 from lab.configurations.toy_worlds import MazeConfig
 from lab.runs import experiment
-from lab.toy.gradient_source import GradientSource
 from lab.toy.maze import MazeExactRL, MazeRL, train_start
 from lab.toy.maze_policy import MazePolicy, load_policy, maze_stream
 
@@ -55,14 +54,12 @@ def main() -> None:
     print("\n| training step of 32 mazes | seconds |\n|---|---|")
     policy = load_policy(weights, config)
     stream = maze_stream(config, 32, "mazes", policy.device)
+    ml = replace(config, estimator="ml", gradient="exact")
+    expected = replace(config, gradient="expected")
     worlds = {
-        "exact maximum likelihood": MazeExactRL(
-            policy, stream, GradientSource("ml", "exact", ROLLOUTS)
-        ),
-        "expected MaxRL, N = 64": MazeExactRL(
-            policy, stream, GradientSource("maxrl", "expected", ROLLOUTS)
-        ),
-        "sampled MaxRL, N = 64": MazeRL(policy, stream, "maxrl", ROLLOUTS, 0.0, 0.0, False),
+        "exact maximum likelihood": MazeExactRL(policy, stream, ml),
+        "expected MaxRL, N = 64": MazeExactRL(policy, stream, expected),
+        "sampled MaxRL, N = 64": MazeRL(policy, stream, config),
     }
     for name, world in worlds.items():
         print(f"| {name} | {step_seconds(world):.3f} |")
@@ -74,14 +71,14 @@ def evaluate(policy: MazePolicy) -> None:
     began = time.perf_counter()
     metrics, groups = policy.evaluate()
     seconds = time.perf_counter() - began
-    if policy.pass_rates == "exact":
-        name = f"exact, tolerance {policy.tolerance:g}"
+    if policy.config.pass_rates == "exact":
+        name = f"exact, tolerance {policy.config.tolerance:g}"
         rate = f"{metrics['pass@1']:.4f} (+{metrics['unknown pass@k']:.4f} at most)"
         prefixes = f"{groups['prefixes'].mean():.0f}"
     else:
         p = groups["right"] / groups["n"]
         error = (p * (1 - p) / groups["n"]).sum() ** 0.5 / len(p)
-        name = f"{policy.samples} rollouts"
+        name = f"{policy.config.samples} rollouts"
         rate, prefixes = f"{metrics['pass@1']:.4f} +- {error:.4f}", ""
     print(f"| {name} | {seconds:.2f} | {rate} | {prefixes} |", flush=True)
 

@@ -17,9 +17,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from lab.configurations.toy_worlds import ImagesConfig
 from lab.runs import experiment
 from lab.runs.experiments import read_assignments
-from lab.toy.gradient_source import GradientSource
-from lab.toy.images import Images, image_source
-from lab.toy.resnet import fresh_network
+from lab.toy.images import Images
 
 
 def main() -> None:
@@ -31,22 +29,8 @@ def main() -> None:
     args = parser.parse_args()
     config = experiment("images").configure(args.scale, read_assignments(args.values))
     assert isinstance(config, ImagesConfig)
-    pictures = image_source(config)
-    model = fresh_network(
-        0, config.net, pictures.channels, pictures.size, pictures.classes, config.width
-    )
-    signal = GradientSource(config.estimator, config.gradient, config.rollouts)
-    world = Images(
-        signal,
-        pictures,
-        model,
-        config.batch,
-        -1,
-        0,
-        config.precision,
-        config.compile_model,
-    )
-    optimizer = torch.optim.SGD(model.parameters(), lr=config.learning_rate, momentum=0.9)
+    world = Images(config)
+    optimizer = torch.optim.SGD(world.model.parameters(), lr=config.learning_rate, momentum=0.9)
 
     def step(number: int) -> None:
         optimizer.zero_grad(set_to_none=True)
@@ -54,8 +38,8 @@ def main() -> None:
         optimizer.step()
 
     with FlopCounterMode(display=False) as counter:  # of the network as written, not as compiled
-        images, _ = pictures.train_batch(0, config.batch)
-        model(images).sum().backward()
+        images, _ = world.pictures.train_batch(0, config.batch)
+        world.model(images).sum().backward()
     work = counter.get_total_flops()
     for number in range(3):
         step(number)

@@ -101,12 +101,12 @@ def test_bfloat16_by_autocast_counts_the_copies_that_it_makes():
 
 
 def test_rollouts_of_any_length_are_counted_from_three_short_ones():
-    shape = maze.transformer_config(16, 2, 96)
+    shape, config = maze.transformer_config(16, 2, 96), experiment("maze").configure("smoke")
 
     @torch.no_grad()
     def sample(length: int):
         mazes = Mazes(torch.zeros(4, 7, 7).bool(), torch.zeros(4, length).long())
-        policy = FakePolicy(Transformer(shape), mazes, 1, length, "float32", 0)
+        policy = FakePolicy(Transformer(shape), mazes, config)
         prompts, uniforms = policy.read(mazes), torch.zeros(4, 8, length)
         return sample_rows(policy.model, prompts, 8, length, [7, 2], uniforms)
 

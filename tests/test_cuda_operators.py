@@ -149,12 +149,13 @@ def test_sampling_and_scoring_mazes_wait_for_nothing_and_touch_no_tensor_of_the_
     monkeypatch.setattr(torch, "is_autocast_enabled", lambda device: False)
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
     mazes, rollouts, length = 3, 4, 6
+    config = experiment("maze").configure("smoke")
     with torch.device("meta"):
         model = maze.Transformer(maze.transformer_config(32, 2, 96))
         walls = torch.zeros(mazes, 7, 7, dtype=torch.bool)
         grids = maze_env.Mazes(walls, torch.zeros(mazes, length, dtype=torch.int64))
         uniforms = torch.zeros(mazes, rollouts, length)
-    policy = FakePolicy(model, grids, 1, length, "float32", 0)
+    policy = FakePolicy(model, grids, config)
     attention = attend_fused if fused else policy.attention([])
     prompts = policy.read(grids)
     sampled = sample_rows(model, prompts, rollouts, length, [7, 2], uniforms, attention)

@@ -12,7 +12,7 @@ import lab
 from lab.errors import LabError
 from lab.runs import experiment, results
 from lab.runs.provenance import ROOT
-from lab.toy import maze
+from lab.toy import images, maze
 from lab.toy.gradient_source import GradientSource, log_chance, real_reward_metrics
 from lab.toy.image_data import MAX_CLASSES, describe, shares_right
 from lab.toy.images import Images
@@ -140,9 +140,9 @@ def test_graded_training_of_softmax_problems_raises_the_mean_reward(estimator):
     assert last["tail log-likelihood"] > first["tail log-likelihood"]
 
 
-def test_graded_images_have_the_loss_of_their_labels_rewards():
+def test_graded_images_have_the_loss_of_their_labels_rewards(monkeypatch):
     class Fixed:
-        classes = 40
+        channels, size, classes = 1, 1, 40
 
         def train_batch(self, step, batch):
             return torch.zeros(batch, 1, 1, 1), torch.tensor([3, 17])
@@ -161,7 +161,10 @@ def test_graded_images_have_the_loss_of_their_labels_rewards():
             return self.table.expand(len(images), -1)
 
     source = GradientSource("lift(maxrl)", "expected", 8)
-    world = Images(source, Fixed(), Model(), 2, 10, 0, graded=True)
+    monkeypatch.setattr(images, "image_source", lambda config: Fixed())
+    monkeypatch.setattr(images, "fresh_network", lambda *_: Model())
+    given = {"estimator": "lift(maxrl)", "gradient": "expected", "rollouts": 8, "batch": 2}
+    world = Images(experiment("images").configure("smoke", given | {"rewards": "graded"}))
     logp = table.expand(2, -1).log_softmax(1)
     rewards = shares_right(torch.tensor([3, 17]), 40)
     assert torch.allclose(world.loss(0), source.loss(logp, rewards, 0))
@@ -171,7 +174,8 @@ def test_graded_images_have_the_loss_of_their_labels_rewards():
 
 
 def test_a_tabular_world_with_graded_rewards_is_worth_something_everywhere():
-    world = Tabular(GradientSource("lift(rloo)", "sampled", 4), 8, 5, 0.01, 0.9, 0, graded=True)
+    given = {"estimator": "lift(rloo)", "problems": 8, "answers": 5, "easiest": 0.9}
+    world = Tabular(experiment("tabular").configure("smoke", given | {"rewards": "graded"}))
     assert world.rewards[0].tolist() == [1, 0.75, 0.5, 0.25, 0]
     metrics, groups = world.evaluate(0)
     assert metrics["mean reward"] > metrics["pass@1"] and np.all(groups["pass_rate"] < 0.91)

@@ -29,7 +29,7 @@ from lab.toy.maze_env import OUTCOMES, MazeStream, draw
 from lab.toy.maze_policy import as_letters, as_texts, load_policy, most_frequent
 from lab.toy.transformer import Transformer
 from lab.toy.tree_sampling import sample_rows
-from lab.toy.worlds import learn
+from lab.toy.worlds import World, learn
 from lab.training.records import records as only_records
 
 CPU = torch.device("cpu")
@@ -71,15 +71,8 @@ def young() -> dict[str, torch.Tensor]:
 
 def world_of(young: dict, **given) -> MazeRL:
     config = config_of(**{"rollouts": 12, "batch": 6} | given)
-    policy = load_policy(young, config)
-    return MazeRL(
-        policy,
-        MazeStream(config.size, config.batch, config.seed, "mazes", CPU),
-        *(
-            getattr(config, key)
-            for key in ("estimator", "rollouts", "entropy_bonus", "smoothing", "greedy_filter")
-        ),
-    )
+    stream = MazeStream(config.size, config.batch, config.seed, "mazes", CPU)
+    return MazeRL(load_policy(young, config), stream, config)
 
 
 def grid(mazes, which: int) -> tuple:
@@ -157,7 +150,7 @@ def slow_loss(
 
 def solved_greedily(world: MazeRL, mazes) -> list[bool]:
     answers = [
-        greedy_answer(world.model, prompt, world.policy.length) for prompt in mazes.prompts().long()
+        greedy_answer(world.model, prompt, world.config.length) for prompt in mazes.prompts().long()
     ]
     return [
         slow_maze.verify(grid(mazes, which), answer)[0] == "right"
@@ -181,7 +174,7 @@ def telling_step(world: MazeRL) -> int:
         mixed = [
             greedily
             for greedily, right in zip(solved_greedily(world, mazes), K, strict=True)
-            if 0 < right < world.rollouts
+            if 0 < right < world.config.rollouts
         ]
         if {True, False} <= set(mixed) and 0 in K:
             return step
@@ -273,8 +266,7 @@ def test_smoothing_favours_unlikely_right_and_likely_wrong_rollouts_by_hand(youn
 
 def test_a_step_that_nothing_solves_moves_nothing_and_smoothing_still_does(young):
     for smoothing, moves in ((0.0, False), (0.3, True)):
-        world = world_of(young, smoothing=smoothing)
-        world.policy.length = 2  # too short for any goal
+        world = world_of(young, smoothing=smoothing, length=2)  # too short for any goal
         loss, _ = watch(world)
         assert (
             max(gradient.abs().max() for gradient in gradients(world, loss).values()) > 0
@@ -724,7 +716,7 @@ def test_reinforcement_learning_is_adamw_with_clipped_gradients(young):
 
 @pytest.mark.parametrize("length, kept", [(5.0, 1.0), (0.5, 0.5)])
 def test_clipping_shortens_long_gradients_and_leaves_short_ones(length, kept):
-    class Slope:
+    class Slope(World):
         model = torch.nn.Linear(2, 1, bias=False)
 
         def losses(self, step):
@@ -751,7 +743,7 @@ def test_clipping_shortens_long_gradients_and_leaves_short_ones(length, kept):
 
 
 def test_the_loop_adds_up_the_gradients_of_a_steps_parts_one_after_the_other():
-    class Slopes:
+    class Slopes(World):
         model = torch.nn.Linear(1, 1, bias=False)
 
         def losses(self, step):

@@ -11,7 +11,6 @@ from lab.errors import LabError
 from lab.losses import expected_factor
 from lab.runs import configure, experiment, train
 from lab.toy import maze
-from lab.toy.gradient_source import GradientSource
 from lab.toy.maze import MazeExactRL, MazeRL
 from lab.toy.maze_env import Mazes, MazeStream
 from lab.toy.maze_gradients import (
@@ -69,6 +68,19 @@ class Repeated(MazeStream):
         return self.mazes
 
 
+def maze_config(config, name: str, gradient: str):
+    """The policy's settings, for a training with 8 rollouts a maze."""
+    shared = {key: getattr(config, key) for key in ("size", "length", "measure", "mazes", "width")}
+    shared |= {"pass_rates": config.pass_rates, "tolerance": config.tolerance}
+    given = {"estimator": name, "gradient": gradient, "rollouts": 8}
+    return experiment("maze").configure("smoke", shared | given)
+
+
+def exact_world(policy, mazes: Mazes, name: str) -> MazeExactRL:
+    config = maze_config(policy.config, name, "expected")
+    return MazeExactRL(policy, Repeated(mazes), config)
+
+
 def gradient_of(world) -> torch.Tensor:
     """What the trainer's loss ascends, without the division by a mean length."""
     world.model.zero_grad()
@@ -89,7 +101,7 @@ def cosine(a: torch.Tensor, b: torch.Tensor) -> float:
 def test_the_gradients_are_those_of_the_exact_trainer(policy, rates):
     mazes = policy.evaluation_set
     for name in ("maxrl", "rloo"):
-        world = MazeExactRL(policy, Repeated(mazes), GradientSource(name, "expected", 8))
+        world = exact_world(policy, mazes, name)
         ours = rates.weighted(expected_factor(rates.log_p, lab.estimator(name), 8))
         trainers = gradient_of(world) * ((mazes.path >= 0).sum(1) + 1).float().mean()
         torch.testing.assert_close(ours, trainers, rtol=1e-3, atol=1e-5 * float(ours.norm()))
@@ -150,7 +162,7 @@ def test_the_measured_gradient_is_that_of_the_sampled_trainer(policy, rates, mon
         policy, one, float(rates.log_p[0]), rates.scores[0], ["maxrl"], [8], 6, 3
     )
     monkeypatch.setattr(policy, "uniforms", lambda *_: shared.view(6, 8, -1))
-    world = MazeRL(policy, Repeated(many), "maxrl", 8, 0.0, 0.0, False)
+    world = MazeRL(policy, Repeated(many), maze_config(policy.config, "maxrl", "sampled"))
     trainers = gradient_of(world) * world.step_statistics[-1]["mean length"]
     torch.testing.assert_close(
         found.gradient, trainers, rtol=1e-3, atol=1e-5 * float(trainers.norm())
@@ -164,7 +176,7 @@ def test_the_predicted_step_is_the_first_one_of_a_training(policy, rates):
     mazes = policy.evaluation_set
     trained = copy.copy(policy)
     trained.model = copy.deepcopy(policy.model)
-    world = MazeExactRL(trained, Repeated(mazes), GradientSource("maxrl", "expected", 8))
+    world = exact_world(trained, mazes, "maxrl")
     optimizer = maze.AdamW(trained.model.parameters(), lr=1e-4, weight_decay=0.01)
     for _ in learn(world, optimizer, lambda step: 1e-4, 1, 1, None, clip=1.0):
         pass

@@ -40,6 +40,7 @@ from lab.training.records import records as only_records
 
 CPU = torch.device("cpu")
 TINY = TransformerConfig(16, 2, 4, 2, 24, 32, 160)
+LONG = {"length": 32, "samples": 1, "pass_rates": "sampled"}
 LENGTH = 8  # of every right answer of 5x5 that is enumerated
 
 
@@ -48,6 +49,10 @@ def cpu():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch.cuda, "is_available", lambda: False)
         yield
+
+
+def config_of(**given) -> MazeConfig:
+    return experiment("maze").configure("smoke", given)
 
 
 def grid(mazes: Mazes, which: int) -> tuple:
@@ -112,7 +117,7 @@ def taught() -> tuple[Transformer, Mazes]:
     ]
     both = Mazes(torch.cat([part.walls for part in mazes]), torch.cat(paths))
     model = fresh_transformer(0, TINY)
-    policy = MazePolicy(model, both, 1, 32, "float32", 0)
+    policy = MazePolicy(model, both, config_of(**LONG))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     for step in range(400):
         if step >= 130 and step % 10 == 0 and pass_rates(model, both, 32, 0.1)[0].min() > 0.015:
@@ -225,7 +230,7 @@ def test_a_maze_whose_shortest_answer_exceeds_the_length_cannot_be_solved(taught
 
 def test_rollouts_are_right_as_often_as_the_bounds_say(taught):
     model, mazes = taught
-    N, policy = 2000, MazePolicy(*taught, 1, 32, "float32", 0)
+    N, policy = 2000, MazePolicy(*taught, config_of(**LONG))
     low, high = pass_rates(model, mazes, 32, 1e-4)
     with torch.no_grad():
         blocks = [
@@ -273,10 +278,18 @@ def test_the_gradient_of_log_p_is_that_of_the_sum_over_every_walk(every_answer):
 
 def world_of(taught, estimator: str, gradient: str, N: int, tolerance=1e-4) -> MazeExactRL:
     model, mazes = taught
-    policy = MazePolicy(model, mazes, 1, 32, "float32", 0, "exact", tolerance)
+    given = {"estimator": estimator, "gradient": gradient, "rollouts": N, "tolerance": tolerance}
+    config = config_of(**LONG | given)
     stream = MazeStream(9, 4, 0, "unused", CPU)
     stream.at = lambda step: mazes
-    return MazeExactRL(policy, stream, GradientSource(estimator, gradient, N))
+    return MazeExactRL(MazePolicy(model, mazes, config), stream, config)
+
+
+def sampled_world_of(model: Transformer, mazes: Mazes, estimator: str, N: int) -> MazeRL:
+    config = config_of(**LONG, estimator=estimator, rollouts=N)
+    stream = MazeStream(9, len(mazes), 0, "unused", CPU)
+    stream.at = lambda step: mazes
+    return MazeRL(MazePolicy(model, mazes, config), stream, config)
 
 
 @pytest.mark.parametrize(
@@ -306,10 +319,7 @@ def test_the_loss_of_a_step_has_the_gradient_of_the_weighted_pass_rates(taught, 
 def test_sampled_gradients_are_on_average_the_expected_and_the_conditional_one(taught):
     """MaxRL with N = 64, by the mean of 40 steps; each is scaled back from its mean length."""
     model, mazes = taught
-    policy = MazePolicy(model, mazes, 1, 32, "float32", 0)
-    stream = MazeStream(9, 4, 0, "unused", CPU)
-    stream.at = lambda step: mazes
-    world = MazeRL(policy, stream, "maxrl", 64, 0.0, 0.0, False)
+    world = sampled_world_of(model, mazes, "maxrl", 64)
     sampled = []
     for step in range(40):
         (loss,) = world.losses(step)
@@ -339,10 +349,7 @@ def test_the_score_function_of_many_rollouts_averages_to_the_gradient_of_p(taugh
     model, mazes = taught
     easiest = int(pass_rates(model, mazes, 32, 0.01)[0].argmax())
     one = mazes[easiest : easiest + 1]
-    policy = MazePolicy(model, one, 1, 32, "float32", 0)
-    stream = MazeStream(9, 1, 0, "unused", CPU)
-    stream.at = lambda step: one
-    world = MazeRL(policy, stream, "reinforce", 3000, 0.0, 0.0, False)
+    world = sampled_world_of(model, one, "reinforce", 3000)
     (loss,) = world.losses(0)
     sampled = -gradient_of(model, loss * world.step_statistics[-1]["mean length"])
     prompts = read(model, one)
@@ -402,10 +409,6 @@ def test_fit_at_7x7_means_all_192_mazes_and_training_on_all_of_them():
 EXACT = {"pass_rates": "exact", "measure": "fit", "mazes": 3}
 
 
-def config_of(**given) -> MazeConfig:
-    return experiment("maze").configure("smoke", given)
-
-
 def start_records(config) -> list:
     before = experiment("maze").before
     told = only_records(before.train(before.part_of(config), None))
@@ -428,7 +431,7 @@ def started() -> dict[str, torch.Tensor]:
 
 def test_an_exact_evaluation_says_what_each_maze_holds(taught):
     model, mazes = taught
-    policy = MazePolicy(model, mazes, 64, 32, "float32", 0, "exact", 0.01)
+    policy = MazePolicy(model, mazes, config_of(**LONG | {"samples": 64, "pass_rates": "exact"}))
     metrics, groups = policy.evaluate()
     low, high = pass_rates(model, mazes, 32, 0.01)
     assert groups["pass_rate"].tolist() == pytest.approx(low.tolist())
@@ -450,13 +453,13 @@ def test_an_exact_evaluation_says_what_each_maze_holds(taught):
         metrics["diversity"] == pytest.approx(float(groups["diversity"].mean()))
         and (groups["diversity"] >= 1).all()
     )
-    sampled, _ = MazePolicy(model, mazes, 64, 32, "float32", 0).evaluate()
+    sampled, _ = MazePolicy(model, mazes, config_of(**LONG | {"samples": 64})).evaluate()
     assert sampled["pass@1"] == pytest.approx(metrics["pass@1"], abs=0.15)
     assert "log-likelihood" not in sampled and "wall" not in metrics
 
 
 def test_an_evaluation_in_blocks_counts_what_one_block_counts(taught, monkeypatch):
-    policy = MazePolicy(*taught, 60, 32, "float32", 0)
+    policy = MazePolicy(*taught, config_of(**LONG | {"samples": 60}))
     whole, groups = policy.evaluate()
     monkeypatch.setattr(maze_policy, "EVALUATION_BLOCK", 25)
     blocks, groups_too = policy.evaluate()
@@ -537,10 +540,10 @@ def test_a_start_from_a_folder_is_the_model_in_it_without_training(tmp_path):
 
 
 def test_a_step_of_which_no_maze_fits_the_length_is_refused_in_one_sentence(started):
-    world = load_policy(started, config_of(**EXACT, length=8))
-    stream = MazeStream(7, 4, 0, "a", CPU)
+    config = config_of(**EXACT, length=8, gradient="exact", estimator="ml")
+    world = MazeExactRL(load_policy(started, config), MazeStream(7, 4, 0, "a", CPU), config)
     with pytest.raises(LabError, match="^no maze of step 0 can be solved within length = 8"):
-        MazeExactRL(world, stream, GradientSource("ml", "exact", 2)).losses(0)
+        world.losses(0)
 
 
 # --- Which evaluation, which start --------------------------------------------------------------

@@ -47,8 +47,7 @@ def stopped(text: str, **given) -> dict:
 def world_of(young: dict, text: str) -> MazeRL:
     config = config_of(**stopped(text))
     stream = MazeStream(config.size, config.batch, config.seed, "mazes", CPU)
-    rule = stopping_rule(text)
-    return MazeRL(load_policy(young, config), stream, "reinforce", 12, 0.0, 0.0, False, rule)
+    return MazeRL(load_policy(young, config), stream, config)
 
 
 def drawn_by(text: str, rights: list[bool]) -> int:
@@ -87,7 +86,7 @@ def test_the_rollouts_are_the_first_ones_of_those_that_drawing_all_would_give(yo
 def test_the_loss_and_its_gradient_are_those_of_every_rollout_by_hand(young, text):
     world, step = world_of(young, text), 1
     mazes, b = world.stream.at(step), world.rule.baseline
-    seed = stream_seed(world.policy.seed, "rollouts", step)
+    seed = stream_seed(world.config.seed, "rollouts", step)
     uniforms = torch.rand(6, 12, 18, generator=torch.Generator().manual_seed(seed))
     with torch.no_grad():
         prompts = world.policy.read(mazes)

@@ -293,7 +293,7 @@ def test_training_with_dynamic_sampling_goes_the_way_of_training_without_it():
     """
     import torch
 
-    from lab.toy.gradient_source import GradientSource
+    from lab.runs import experiment
     from lab.toy.optimizers import SGD
     from lab.toy.tabular import Tabular
     from lab.toy.worlds import learn
@@ -310,7 +310,9 @@ def test_training_with_dynamic_sampling_goes_the_way_of_training_without_it():
             return -(ascent * self.model.logits).sum()
 
     def world(kind, name):
-        made = kind(GradientSource(name, "expected", 3), 6, 3, 0.01, 0.95, 0)
+        given = {"estimator": name, "gradient": "expected", "rollouts": 3, "problems": 6}
+        ends = {"answers": 3, "hardest": 0.01, "easiest": 0.95}
+        made = kind(experiment("tabular").configure("smoke", given | ends))
         made.estimator = name
         return made
 

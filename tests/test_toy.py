@@ -35,7 +35,9 @@ OBJECTIVES = [
 def make(
     objective: str, gradient: str, rollouts: int = 4, problems: int = 5, seed: int = 0
 ) -> Tabular:
-    return Tabular(GradientSource(objective, gradient, rollouts), problems, 3, 0.05, 0.8, seed)
+    given = {"estimator": objective, "gradient": gradient, "rollouts": rollouts, "seed": seed}
+    world = {"problems": problems, "answers": 3, "hardest": 0.05, "easiest": 0.8}
+    return Tabular(experiment("tabular").configure("smoke", given | world))
 
 
 def ascent(world, step: int = 0) -> torch.Tensor:
@@ -49,7 +51,8 @@ def ascent(world, step: int = 0) -> torch.Tensor:
 
 
 def test_tabular_starts_at_pass_rates_even_in_log_odds_between_hardest_and_easiest():
-    world = Tabular(GradientSource("rloo", "sampled", 4), 9, 7, 0.001, 0.9, seed=0)
+    ends = {"problems": 9, "answers": 7, "hardest": 0.001, "easiest": 0.9}
+    world = Tabular(experiment("tabular").configure("smoke", ends))
     p = world.pass_rates()
     assert p[0] == pytest.approx(0.001, rel=1e-12) and p[-1] == pytest.approx(0.9, rel=1e-12)
     steps = np.diff(np.log(p / (1 - p)))
@@ -117,7 +120,7 @@ def test_the_expected_gradient_is_the_enumerated_mean_of_every_problem(name, N):
 )
 def test_sampled_gradients_have_the_enumerated_mean_and_spread(name, N):
     """4,000 steps: within 4.5 standard errors, and a neighbouring estimator would be seen."""
-    steps, world = 4000, make(name, "sampled", rollouts=N, problems=3)
+    steps, world = 4000, make(name, "sampled", rollouts=N, problems=4)
     draws = torch.stack(
         [ascent(world, step) for step in range(steps)]
     ).numpy()  # "steps problems answers"
@@ -149,7 +152,7 @@ def test_sampled_gradients_of_several_seeds_differ_and_of_one_do_not():
 
 
 def test_each_problem_moves_by_its_own_gradient_however_many_there_are():
-    few, many = make("ml", "exact", problems=2), make("ml", "exact", problems=200)
+    few, many = make("ml", "exact", problems=4), make("ml", "exact", problems=200)
     assert torch.allclose(ascent(few)[0], ascent(many)[0]) and torch.allclose(
         ascent(few)[-1], ascent(many)[-1]
     )
@@ -226,12 +229,11 @@ CLASSES = 10
 
 
 def world_of(
-    objective: str, gradient: str, rollouts: int = 8, seed: int = 0, last_step: int = -1
+    objective: str, gradient: str, rollouts: int = 8, seed: int = 0, last_step: int = 100
 ) -> Images:
-    model = fresh_network(seed, "small", 1, 8, CLASSES, width=4)
-    return Images(
-        GradientSource(objective, gradient, rollouts), Digits(seed), model, 64, last_step, seed
-    )
+    given = {"estimator": objective, "gradient": gradient, "rollouts": rollouts, "seed": seed}
+    small = {"data": "digits", "net": "small", "width": 4, "batch": 64, "steps": last_step}
+    return Images(experiment("images").configure("smoke", given | small))
 
 
 def gradients(world: Images, loss: torch.Tensor) -> torch.Tensor:

@@ -27,7 +27,7 @@ class FakePolicy(MazePolicy):
     """A policy of tensors without content, on the CPU, which attends as on a GPU."""
 
     def attention(self, prompts: Prompts) -> PromptAttention:
-        return attend_fused if self.precision == "bfloat16" else attend
+        return attend_fused if self.config.precision == "bfloat16" else attend
 
 
 def of_mazes(config: MazeConfig) -> Costs | None:
@@ -47,7 +47,7 @@ def of_mazes(config: MazeConfig) -> Costs | None:
     def fake(mazes: int, length: int) -> tuple[FakePolicy, Mazes]:
         walls = torch.zeros(mazes, config.size, config.size, dtype=torch.bool)
         grids = Mazes(walls, torch.zeros(mazes, length - 1, dtype=torch.int64))
-        return FakePolicy(Transformer(shape), grids, 1, length, config.precision, 0), grids
+        return FakePolicy(Transformer(shape), grids, config), grids
 
     @torch.no_grad()
     def sample(length: int) -> None:

@@ -24,6 +24,7 @@ from lab.mathematics.stopping import rule_of_training
 from lab.shapes import Bool, Float, Shaped
 from lab.toy.multinomial import draw_counts, listed
 from lab.toy.stopped_sampling import RolloutsSpent, draw_counts_until
+from lab.toy.worlds import World
 from lab.training.checkpoint import memory_state, restored_memory
 
 
@@ -203,17 +204,22 @@ class GradientSource:
         return lines
 
 
-class WithGradientSource:
-    """A world of which all that its checkpoint needs besides the weights is its gradient's."""
+class WithGradientSource(World):
+    """A world whose step is one loss, and which keeps what its gradient keeps."""
 
     gradient_source: GradientSource
 
+    def loss(self, step: int) -> Float[torch.Tensor, ""]:
+        """The loss of one step."""
+        raise NotImplementedError
+
+    def losses(self, step: int) -> list[torch.Tensor]:
+        return [self.loss(step)]
+
     def accumulated(self) -> dict[str, torch.Tensor]:
-        """What the estimator remembers, or the rollouts spent so far."""
         return self.gradient_source.accumulated()
 
     def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
-        """Restore what `accumulated` returned; `state` holds other tensors too."""
         self.gradient_source.restore_accumulated(state)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,50 +38,40 @@ SCORE_NORM_IMAGES = 1000
 Classifier = Callable[[torch.Tensor], torch.Tensor]  # from images to logits
 
 
-@dataclass
 class Images(WithGradientSource):
     """A classifier and its images.
 
     A batch, and the labels sampled for it, depend on the seed and the step alone.
     """
 
-    gradient_source: GradientSource
-    pictures: ImageSource
-    model: torch.nn.Module
-    batch: int
-    last_step: int
-    seed: int
-    precision: str = "float32"
-    compile_model: bool = False
-    graded: bool = False
-
-    def __post_init__(self) -> None:
-        self.device = compute_device()
-        self.layout = torch.channels_last if self.device.type == "cuda" else torch.contiguous_format
+    def __init__(self, config: ImagesConfig) -> None:
+        self.config = config
+        self.gradient_source = GradientSource.of(config)
+        self.pictures = image_source(config)
+        channels, size, classes = self.pictures.channels, self.pictures.size, self.pictures.classes
+        model = fresh_network(config.seed, config.net, channels, size, classes, config.width)
+        device = compute_device()
+        self.layout = torch.channels_last if device.type == "cuda" else torch.contiguous_format
         # mypy: torch annotates no `to` of modules that takes both a device and a memory format.
-        self.model = self.model.to(self.device, memory_format=self.layout)  # type: ignore[call-overload]
-        half = self.precision == "bfloat16"
-        self.autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=half)
-        self.forward: Classifier = torch.compile(self.model) if self.compile_model else self.model
+        self.model = model.to(device, memory_format=self.layout)  # type: ignore[call-overload]
+        half = config.precision == "bfloat16"
+        self.autocast = torch.autocast(device.type, torch.bfloat16, enabled=half)
+        self.forward: Classifier = torch.compile(self.model) if config.compile_model else self.model
 
     def loss(self, step: int) -> Float[torch.Tensor, ""]:
-        """The loss on the batch of one step."""
-        images, labels = self.pictures.train_batch(step, self.batch)
+        images, labels = self.pictures.train_batch(step, self.config.batch)
         self.model.train()
         logp = self._logits(self.forward, images).log_softmax(1)
-        rewards = self._rewards(logp, labels)
-        return self.gradient_source.loss(logp, rewards, stream_seed(self.seed, "rollouts", step))
+        seed = stream_seed(self.config.seed, "rollouts", step)
+        return self.gradient_source.loss(logp, self._rewards(logp, labels), seed)
 
     def _rewards(
         self, logp: Float[torch.Tensor, "images classes"], labels: Int[torch.Tensor, " images"]
     ) -> Shaped[torch.Tensor, "images classes"]:
         """The mask of each image's own label, or how much of it every label has right."""
-        if self.graded:
+        if self.config.rewards == "graded":
             return shares_right(labels, logp.shape[1])
         return torch.zeros_like(logp, dtype=torch.bool).scatter_(1, labels[:, None], True)
-
-    def losses(self, step: int) -> list[torch.Tensor]:
-        return [self.loss(step)]
 
     @torch.no_grad()
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
@@ -102,10 +91,11 @@ class Images(WithGradientSource):
             logp = self._logits(self.model, images).double().log_softmax(1)
             label_logps.append(logp.gather(1, labels[:, None])[:, 0])
             hits.append(logp.argmax(1) == labels)
-            if self.graded:
+            if self.config.rewards == "graded":
                 rewards = self._rewards(logp, labels).double()
                 graded.append(real_reward_metrics(logp, rewards))
-            if step == self.last_step and sum(len(batch) for batch in norms) < SCORE_NORM_IMAGES:
+            known = sum(len(batch) for batch in norms)
+            if step == self.config.steps and known < SCORE_NORM_IMAGES:
                 norms.append(gradient_norms(self.model, images, labels))
         log_p = torch.cat(label_logps).cpu().numpy()
         p = np.exp(log_p)
@@ -207,32 +197,13 @@ def train(config: ImagesConfig, state: dict[str, Any] | None = None) -> Iterator
     gradient to that norm, so that objectives differ in direction only, and `optimizer` "adamw"
     removes the scale in another way.
     """
-    pictures = image_source(config)
-    model = fresh_network(
-        config.seed,
-        config.net,
-        pictures.channels,
-        pictures.size,
-        pictures.classes,
-        config.width,
-    )
-    world = Images(
-        GradientSource.of(config),
-        pictures,
-        model,
-        config.batch,
-        config.steps,
-        config.seed,
-        config.precision,
-        config.compile_model,
-        config.rewards == "graded",
-    )
-    peak, decay = config.learning_rate, config.weight_decay
+    world, peak = Images(config), config.learning_rate
+    weights, decay = world.model.parameters(), config.weight_decay
     optimizer: torch.optim.Optimizer
     if config.optimizer == "sgd":
-        optimizer = SGD(model.parameters(), lr=peak, momentum=0.9, weight_decay=decay)
+        optimizer = SGD(weights, lr=peak, momentum=0.9, weight_decay=decay)
     else:
-        optimizer = AdamW(model.parameters(), lr=peak, weight_decay=decay)
+        optimizer = AdamW(weights, lr=peak, weight_decay=decay)
 
     def rate(step: int) -> float:
         if step < config.warmup:

@@ -17,7 +17,6 @@ generation_config.json names both. Departures:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from lab.errors import LabError
 from lab.losses import policy_gradient
 from lab.mathematics.estimators import advantages
 from lab.mathematics.estimators import estimator as find_estimator
-from lab.mathematics.stopping import StoppingRule, rule_of_training
+from lab.mathematics.stopping import rule_of_training
 from lab.shapes import Bool, Float, Int, Shaped
 from lab.toy import maze_env
 from lab.toy.costs import of_mazes as costs  # noqa: F401, for `lab preflight`
@@ -52,23 +51,19 @@ from lab.toy.optimizers import AdamW
 from lab.toy.stopped_sampling import RolloutsSpent
 from lab.toy.transformer import Transformer, fresh_transformer
 from lab.toy.tree_sampling import Rollouts
-from lab.toy.worlds import learn
+from lab.toy.worlds import World, learn
 from lab.training.device import compiler_fault
 from lab.training.records import Pause, Record
 from lab.training.rng import stream_seed
 
 
-@dataclass
-class MazeSFT:
+class MazeSFT(World):
     """Supervised training on shortest paths: mean cross-entropy of the moves, DONE and <eos>."""
 
-    policy: MazePolicy
-    stream: MazeStream
-    last_step: int
-
-    @property
-    def model(self) -> Transformer:
-        return self.policy.model
+    def __init__(self, policy: MazePolicy, stream: MazeStream, last_step: int) -> None:
+        self.policy, self.model = policy, policy.model
+        self.stream = stream
+        self.last_step = last_step
 
     def losses(self, step: int) -> list[torch.Tensor]:
         """The loss on the mazes of a step."""
@@ -83,33 +78,28 @@ class MazeSFT:
         return {name: float(loss)} | metrics, groups
 
 
-@dataclass
-class _WithStatistics:
+class _WithStatistics(World):
     """A world whose records hold the mean statistics of the steps since the last one."""
 
-    policy: MazePolicy
-    stream: MazeStream
-    step_statistics: list[dict[str, torch.Tensor]] = field(default_factory=list, kw_only=True)
+    model: Transformer
 
-    @property
-    def model(self) -> Transformer:
-        return self.policy.model
+    def __init__(self, policy: MazePolicy, stream: MazeStream) -> None:
+        self.policy, self.model = policy, policy.model
+        self.stream = stream
+        self.step_statistics: list[dict[str, torch.Tensor]] = []
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """`MazePolicy.evaluate`, and the mean statistics of the steps since the last record."""
         metrics, groups = self.policy.evaluate()
-        if self.step_statistics:
-            metrics |= {
-                key: float(torch.stack([step[key] for step in self.step_statistics]).mean())
-                for key in self.step_statistics[0]
-            }
+        for key in self.step_statistics[0] if self.step_statistics else ():
+            metrics[key] = float(torch.stack([step[key] for step in self.step_statistics]).mean())
         self.step_statistics = []
         return metrics, groups
 
     def accumulated(self) -> dict[str, torch.Tensor]:
         """The statistics of the steps since the last record, each of shape "steps".
 
-        Their names are numbered, so that they keep the order of the record. Checkpoints hold them.
+        Their names are numbered, so that they keep the order of the record.
         """
         names = self.step_statistics[0] if self.step_statistics else ()
         return {
@@ -118,7 +108,6 @@ class _WithStatistics:
         }
 
     def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
-        """Restore what `accumulated` returned."""
         columns = {
             key.split("/", 2)[2]: state[key].to(self.policy.device, copy=True).unbind()
             for key in sorted(state)
@@ -129,26 +118,23 @@ class _WithStatistics:
         ]
 
 
-@dataclass
 class MazeRL(_WithStatistics):
     """Reinforcement learning on new mazes, from sampled rollouts.
 
-    `entropy_bonus` adds that multiple of the mean token entropy. `smoothing` is the c of
-    differential smoothing (Gai et al. 2511.19942): the advantage of a right rollout grows, and that
-    of a wrong one shrinks, by -c times its mean token log-probability. `greedy_filter` is SELF
-    (Nguyen et al. 2510.02230): only mazes whose greedy answer is wrong count. With a stopping
-    `rule`, `rollouts` is its cap, and it gives the advantages in place of the estimator. `graded`
+    The settings: `entropy_bonus` adds that multiple of the mean token entropy. `smoothing` is the c
+    of differential smoothing (Gai et al. 2511.19942): the advantage of a right rollout grows, and
+    that of a wrong one shrinks, by -c times its mean token log-probability. `greedy_filter` is SELF
+    (Nguyen et al. 2510.02230): only mazes whose greedy answer is wrong count. With a `stopping`
+    rule, `rollouts` is its cap, and it gives the advantages in place of the estimator. Graded
     rewards are `lab.toy.maze_env.progress`, for an estimator that takes real rewards.
     """
 
-    estimator: str
-    rollouts: int
-    entropy_bonus: float = 0.0
-    smoothing: float = 0.0
-    greedy_filter: bool = False
-    rule: StoppingRule | None = None
-    graded: bool = False
-    spent: RolloutsSpent = field(default_factory=RolloutsSpent, kw_only=True)
+    def __init__(self, policy: MazePolicy, stream: MazeStream, config: MazeConfig) -> None:
+        super().__init__(policy, stream)
+        self.config = config
+        self.graded = config.rewards == "graded"
+        self.rule = rule_of_training(config.stopping, config.estimator, config.rollouts)
+        self.spent = RolloutsSpent()
 
     def losses(self, step: int) -> Iterator[torch.Tensor]:
         """The loss of a step in parts that sum to it, one for each of its micro-batches.
@@ -156,7 +142,7 @@ class MazeRL(_WithStatistics):
         All rollouts are sampled first, because every part is divided by the mean length of all.
         """
         mazes = self.stream.at(step)
-        positions = self.rollouts * self.policy.length
+        positions = self.config.rollouts * self.config.length
         parts = micro_batches(len(mazes), positions, self.policy.device)
         prompts = StepPrompts(self.policy, mazes, once=len(parts) == 1)
         rollouts, solved = self.sample(step, prompts)
@@ -164,8 +150,8 @@ class MazeRL(_WithStatistics):
         rewards = progress(mazes, paths) if self.graded else paths.right
         statistics = Scores(rollouts)
         for some in statistics.of_parts(parts, self.in_gradient(rewards, rollouts, solved)):
-            few = rollouts.of(some)
-            logp, entropy = self.policy.score(prompts.of(some), few, bool(self.entropy_bonus))
+            few, has_bonus = rollouts.of(some), bool(self.config.entropy_bonus)
+            logp, entropy = self.policy.score(prompts.of(some), few, has_bonus)
             A = self.advantages(rewards[some], logp.detach() / few.lengths, solved[some])
             statistics.add(some, logp.detach(), entropy.detach())
             yield self.loss(logp, A, entropy, rollouts)
@@ -176,15 +162,15 @@ class MazeRL(_WithStatistics):
         self, step: int, prompts: StepPrompts
     ) -> tuple[Rollouts, Bool[torch.Tensor, "mazes 1"]]:
         """The rollouts of a step, and which mazes `greedy_filter` leaves out."""
-        policy, mazes = self.policy, prompts.mazes
-        uniforms = policy.uniforms("rollouts", step, len(mazes), self.rollouts)
+        policy, mazes, N = self.policy, prompts.mazes, self.config.rollouts
+        uniforms = policy.uniforms("rollouts", step, len(mazes), N)
         if self.rule is None:
-            rollouts = policy.sample_rollouts(prompts.read, self.rollouts, uniforms)
+            rollouts = policy.sample_rollouts(prompts.read, N, uniforms)
         else:
             with policy.autocast():
                 rollouts = sample_until(self.rule, self.model, mazes, prompts.read, uniforms)
             self.spent.add(drawn(rollouts))
-        if not self.greedy_filter:
+        if not self.config.greedy_filter:
             return rollouts, torch.zeros_like(rollouts.mask[:, :1, 0])
         greedy = policy.sample_rollouts(prompts.read, 1, None)
         return rollouts, walk(mazes, greedy.tokens).right
@@ -201,7 +187,7 @@ class MazeRL(_WithStatistics):
         where the statistics of a maze that is not scored are unknown, as with a stopping rule.
         At least one, because the optimizer needs a gradient, if only of zeros.
         """
-        if self.smoothing or self.entropy_bonus or rollouts.entropy is None:
+        if self.config.smoothing or self.config.entropy_bonus or rollouts.entropy is None:
             return torch.ones_like(solved[:, 0])
         A = self.advantages(rewards, torch.zeros_like(rollouts.logp[:, :, 0]), solved)
         in_gradient = (A != 0).any(1)
@@ -226,7 +212,7 @@ class MazeRL(_WithStatistics):
             mean_length = tokens / drawn(rollouts).sum()
         share = len(A) / len(rollouts.tokens)
         loss = policy_gradient(logp, A) / mean_length * share
-        return loss - self.entropy_bonus * (entropy / tokens)
+        return loss - self.config.entropy_bonus * (entropy / tokens)
 
     def advantages(
         self,
@@ -243,13 +229,13 @@ class MazeRL(_WithStatistics):
         | `solved` | "mazes 1" | True where the filter leaves the maze out |
         """
         if self.rule is None:
-            A = advantages(self.estimator, rewards.float(), check=False)
+            A = advantages(self.config.estimator, rewards.float(), check=False)
         else:
             # The loss is a mean over the cap, and a rule's a sum. Rollouts that were not drawn have
             # no tokens, and so no part in it.
-            A = (rewards.float() - self.rule.baseline) * self.rollouts
-        if self.smoothing:
-            A = A - self.smoothing * mean_logp * torch.where(rewards, 1.0, -1.0)
+            A = (rewards.float() - self.rule.baseline) * self.config.rollouts
+        if self.config.smoothing:
+            A = A - self.config.smoothing * mean_logp * torch.where(rewards, 1.0, -1.0)
         return A * ~solved
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
@@ -291,7 +277,6 @@ class MazeRL(_WithStatistics):
         )
 
 
-@dataclass
 class MazeExactRL(_WithStatistics):
     """Reinforcement learning on new mazes, from their pass rates: nothing is sampled.
 
@@ -299,24 +284,26 @@ class MazeExactRL(_WithStatistics):
     the mean length of the mazes' shortest answers.
     """
 
-    gradient_source: GradientSource
+    def __init__(self, policy: MazePolicy, stream: MazeStream, config: MazeConfig) -> None:
+        super().__init__(policy, stream)
+        self.gradient_source = GradientSource.of(config)
 
     def losses(self, step: int) -> list[torch.Tensor]:
         """The loss of a step. LabError: none of its mazes can be solved within the length."""
         mazes, policy = self.stream.at(step), self.policy
-        lengths = (mazes.path >= 0).sum(1) + 1
-        solvable = lengths <= policy.length
+        lengths, longest = (mazes.path >= 0).sum(1) + 1, policy.config.length
+        solvable = lengths <= longest
         if not solvable.any():
             raise LabError(
-                f"no maze of step {step} can be solved within length = {policy.length}: the"
-                f" shortest answer takes {int(lengths.min())} tokens, so raise length"
+                f"no maze of step {step} can be solved within length = {longest}: the shortest"
+                f" answer takes {int(lengths.min())} tokens, so raise length"
             )
         mazes = mazes[solvable]
         prompts = policy.read(mazes)
         answers = policy.find_right_answers(mazes, prompts)
         with policy.autocast():
             log_p = log_pass_rates(self.model, prompts, answers)
-        seed = stream_seed(policy.seed, "rollouts", step)
+        seed = stream_seed(policy.config.seed, "rollouts", step)
         loss = self.gradient_source.loss_of_pass_rates(log_p, seed)
         self.record_step(log_p.detach(), answers)
         return [loss * solvable.float().mean() / lengths.float().mean()]
@@ -367,7 +354,10 @@ def preflight(config: MazeConfig) -> list[str]:
             " save_pretrained or lab export wrote"
         )
     if config.rewards == "graded":
-        check_graded(config)
+        without = {"gradient": "sampled", "stopping": "", "smoothing": 0.0, "greedy_filter": False}
+        reason = "right and wrong rollouts, and graded rewards have none"
+        _check_settings(config, without, reason, "rewards to 'binary'")
+        GradientSource(config.estimator, "sampled", config.rollouts).check_real_rewards()
     if config.gradient == "sampled":
         chosen = find_estimator(config.estimator)
         chosen.coefficients(config.rollouts)
@@ -377,19 +367,13 @@ def preflight(config: MazeConfig) -> list[str]:
         ]
         if rule := rule_of_training(config.stopping, config.estimator, config.rollouts):
             lines = [f"  {rule.about}"]
-            if config.smoothing:
-                raise LabError(
-                    f"maze: smoothing = {config.smoothing} changes the advantages, which a stopping"
-                    " rule gives: set it to 0"
-                )
+            reason = "advantages of an estimator, and a stopping rule gives its own"
+            _check_settings(config, {"smoothing": 0.0}, reason, "stopping to ''")
     else:
         lines = GradientSource.of(config).describe()
-        for key in ("entropy_bonus", "smoothing", "greedy_filter"):
-            if getattr(config, key):
-                raise LabError(
-                    f"maze: {key} = {getattr(config, key)!r} needs rollouts, and gradient ="
-                    f" {config.gradient!r} samples none: set {key} to 0, or gradient to 'sampled'"
-                )
+        without = {"entropy_bonus": 0.0, "smoothing": 0.0, "greedy_filter": False}
+        reason = f"rollouts, and gradient = {config.gradient!r} samples none"
+        _check_settings(config, without, reason, "gradient to 'sampled'")
     lines.append(f"  truncated rollouts (no DONE within {length} tokens) count as wrong")
     exact = config.pass_rates == "exact"
     kind = "certified bounds, no sampling" if exact else f"{config.samples} rollouts a maze"
@@ -405,16 +389,14 @@ def requirements(config: MazeStartConfig) -> Iterator[tuple[str, str, str]]:
         yield "compiler", compiler_fault(), "found, for torch.compile"
 
 
-def check_graded(config: MazeConfig) -> None:
-    """LabError: a setting that needs right and wrong rollouts, where rewards are graded."""
-    needed = {"gradient": "sampled", "stopping": "", "smoothing": 0.0, "greedy_filter": False}
-    for name, only in needed.items():
-        if (value := getattr(config, name)) != only:
+def _check_settings(config: MazeConfig, only: dict[str, Any], reason: str, otherwise: str) -> None:
+    """LabError: a setting has another value than its `only` one: it needs what there is not."""
+    for name, value in only.items():
+        if getattr(config, name) != value:
             raise LabError(
-                f"maze: {name} = {value!r} needs right and wrong rollouts, and graded rewards have"
-                f" none: set {name} to {only!r}, or rewards to 'binary'"
+                f"maze: {name} = {getattr(config, name)!r} needs {reason}: set {name} to {value!r},"
+                f" or {otherwise}"
             )
-    GradientSource(config.estimator, "sampled", config.rollouts).check_real_rewards()
 
 
 def train_start(
@@ -453,22 +435,8 @@ def train(
     """Reinforcement learning from the weights in `start`, the last state of `train_start`."""
     policy = load_policy(start, config)
     stream = maze_stream(config, config.batch, "mazes", policy.device)
-    world: MazeRL | MazeExactRL
-    if config.gradient == "sampled":
-        world = MazeRL(
-            policy,
-            stream,
-            config.estimator,
-            config.rollouts,
-            config.entropy_bonus,
-            config.smoothing,
-            config.greedy_filter,
-            rule_of_training(config.stopping, config.estimator, config.rollouts),
-            config.rewards == "graded",
-        )
-    else:
-        gradient_source = GradientSource(config.estimator, config.gradient, config.rollouts)
-        world = MazeExactRL(policy, stream, gradient_source)
+    kind = MazeRL if config.gradient == "sampled" else MazeExactRL
+    world: World = kind(policy, stream, config)
     rate = config.learning_rate
     optimizer = AdamW(policy.model.parameters(), lr=rate, weight_decay=0.01)
     yield from learn(

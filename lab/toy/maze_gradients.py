@@ -209,7 +209,7 @@ def log_rates_after(
     vector_to_parameters(
         parameters_to_vector(moved.parameters()).detach() + step, moved.parameters()
     )
-    low, _ = pass_rates(moved, mazes, policy.length, policy.tolerance)
+    low, _ = pass_rates(moved, mazes, policy.config.length, policy.config.tolerance)
     return low.log()
 
 

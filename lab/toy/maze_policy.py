@@ -54,17 +54,12 @@ EVALUATION_MAZES = 16  # whose exact pass rates are found at once
 class MazePolicy:
     """A model with the mazes of its evaluations and the settings with which it samples.
 
-    The model is on the device of the mazes. The settings are those of `MazeStartConfig`.
+    The model is on the device of the mazes.
     """
 
     model: Transformer
     evaluation_set: Mazes
-    samples: int
-    length: int
-    precision: str
-    seed: int
-    pass_rates: str = "sampled"
-    tolerance: float = 0.01
+    config: MazeStartConfig
     graph_samplers: dict[tuple[torch.Size, torch.dtype], CUDAGraphSampler] = field(
         default_factory=dict
     )
@@ -75,8 +70,8 @@ class MazePolicy:
         return self.evaluation_set.walls.device
 
     def autocast(self) -> AbstractContextManager[Any]:
-        """The context of forward passes: bfloat16 where `precision` says so."""
-        if self.precision == "float32":
+        """The context of forward passes: bfloat16 where the settings say so."""
+        if self.config.precision == "float32":
             return nullcontext()
         # No cache of weights in bfloat16: a captured graph would keep reading those of its first
         # step.
@@ -99,7 +94,7 @@ class MazePolicy:
         uniforms: Float[torch.Tensor, "mazes rollouts length"] | None,
     ) -> Rollouts:
         """Sample `rollouts` of each maze after `read`; greedily where `uniforms` is None."""
-        arguments = self.model, prompts, rollouts, self.length, [DONE, EOS]
+        arguments = self.model, prompts, rollouts, self.config.length, [DONE, EOS]
         with self.autocast():
             if self.device.type != "cuda":
                 return sample_tree(*arguments, uniforms)
@@ -135,17 +130,19 @@ class MazePolicy:
         self, stream: str, number: int, mazes: int, rollouts: int
     ) -> Float[torch.Tensor, "_ _ length"]:
         """Random numbers for `sample_rollouts`, a function of the seed, the stream and `number`."""
-        generator = torch.Generator(self.device).manual_seed(stream_seed(self.seed, stream, number))
-        return torch.rand(mazes, rollouts, self.length, generator=generator, device=self.device)
+        seed, length = stream_seed(self.config.seed, stream, number), self.config.length
+        generator = torch.Generator(self.device).manual_seed(seed)
+        return torch.rand(mazes, rollouts, length, generator=generator, device=self.device)
 
     def find_right_answers(self, mazes: Mazes, prompts: Prompts) -> RightAnswers:
-        """The right answers of each maze, up to `tolerance`, after `read`."""
+        """The right answers of each maze, up to the settings' tolerance, after `read`."""
+        length, tolerance = self.config.length, self.config.tolerance
         with self.autocast():
-            return find_right_answers(self.model, mazes, prompts, self.length, self.tolerance)
+            return find_right_answers(self.model, mazes, prompts, length, tolerance)
 
     def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """`evaluate_exactly` or `evaluate_by_sampling`, as `pass_rates` says."""
-        exact = self.pass_rates == "exact"
+        """`evaluate_exactly` or `evaluate_by_sampling`, as the settings say."""
+        exact = self.config.pass_rates == "exact"
         return self.evaluate_exactly() if exact else self.evaluate_by_sampling()
 
     @torch.no_grad()
@@ -190,17 +187,19 @@ class MazePolicy:
     def evaluate_by_sampling(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Pass@k from rollouts, and the shares of the ways to be wrong.
 
-        Each maze gets `samples` rollouts at temperature 1. The groups hold for each maze n, the
-        number of right rollouts, the grid as text, and the most frequent right and wrong path.
+        Each maze gets `config.samples` rollouts at temperature 1. The groups hold for each maze n,
+        the number of right rollouts, the grid as text, and the most frequent right and wrong
+        path.
         """
         columns: defaultdict[str, list[Any]] = defaultdict(list)
         outcome_sums = torch.zeros(len(OUTCOMES), device=self.device)
-        batch = max(1, EVALUATION_ROLLOUTS // self.samples)
-        block = EVALUATION_BLOCK if self.device.type == "cpu" else self.samples
+        samples = self.config.samples
+        batch = max(1, EVALUATION_ROLLOUTS // samples)
+        block = EVALUATION_BLOCK if self.device.type == "cpu" else samples
         for number, first in enumerate(range(0, len(self.evaluation_set), batch)):
             mazes = self.evaluation_set[first : first + batch]
             # The stream's name is part of the random numbers and must stay as it is.
-            uniforms = self.uniforms("examination", number, len(mazes), self.samples)
+            uniforms = self.uniforms("examination", number, len(mazes), samples)
             prompts = self.read(mazes)
             blocks = [
                 self.sample_rollouts(prompts, part.shape[1], part).tokens
@@ -216,13 +215,13 @@ class MazePolicy:
                 columns["wrong_walk"].append(most_frequent(said[~right]))
         counts = np.array(columns["right"])
         metrics = {
-            f"pass@{k}": float(pass_at_k(self.samples, counts, k).mean())
+            f"pass@{k}": float(pass_at_k(samples, counts, k).mean())
             for k in K_VALUES
-            if k <= self.samples
+            if k <= samples
         }
         shares = outcome_sums / len(self.evaluation_set)
         metrics |= dict(zip(OUTCOMES[1:], shares[1:].tolist(), strict=True))
-        groups = {"problem": np.arange(len(counts)), "n": np.full(len(counts), self.samples)}
+        groups = {"problem": np.arange(len(counts)), "n": np.full(len(counts), samples)}
         groups |= {key: np.array(values) for key, values in columns.items()}
         return metrics, groups
 
@@ -306,12 +305,7 @@ def make_policy(model: Transformer, config: MazeStartConfig) -> MazePolicy:
     return MazePolicy(
         model.to(compute_device()),
         evaluation_set(config, compute_device()),
-        config.samples,
-        config.length,
-        config.precision,
-        config.seed,
-        config.pass_rates,
-        config.tolerance,
+        config,
     )
 
 

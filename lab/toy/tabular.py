@@ -10,7 +10,6 @@ something too, from the right one's 1 in equal steps down to 0.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,38 +33,30 @@ class _LogitTable(torch.nn.Module):
         self.logits = torch.nn.Parameter(logits)
 
 
-@dataclass
 class Tabular(WithGradientSource):
-    """`problems` independent softmax policies; answer 0 is the right one."""
+    """Independent softmax policies, one a problem; answer 0 is the right one."""
 
-    gradient_source: GradientSource
-    problems: int
-    answers: int
-    hardest: float
-    easiest: float
-    seed: int
-    graded: bool = False
+    model: _LogitTable
 
-    def __post_init__(self) -> None:
-        position = torch.linspace(0, 1, self.problems, dtype=torch.float64)
-        ends = torch.tensor([self.hardest, self.easiest], dtype=torch.float64)
+    def __init__(self, config: TabularConfig) -> None:
+        self.config = config
+        self.gradient_source = GradientSource.of(config)
+        problems, answers = config.problems, config.answers
+        position = torch.linspace(0, 1, problems, dtype=torch.float64)
+        ends = torch.tensor([config.hardest, config.easiest], dtype=torch.float64)
         low, high = torch.logit(ends)
-        logits = torch.zeros(self.problems, self.answers, dtype=torch.float64)
-        logits[:, 0] = low * (1 - position) + position * high + np.log(self.answers - 1)
+        logits = torch.zeros(problems, answers, dtype=torch.float64)
+        logits[:, 0] = low * (1 - position) + position * high + np.log(answers - 1)
         self.model = _LogitTable(logits)
-        rewards = torch.linspace(1, 0, self.answers, dtype=torch.float64)
+        rewards = torch.linspace(1, 0, answers, dtype=torch.float64)
         # The mask of the right answer, or how much each is worth: "problems answers".
-        self.rewards = (rewards if self.graded else rewards == 1).repeat(self.problems, 1)
+        self.rewards = (rewards if config.rewards == "graded" else rewards == 1).repeat(problems, 1)
 
     def loss(self, step: int) -> Float[torch.Tensor, ""]:
-        """The loss of one step."""
-        seed = stream_seed(self.seed, "rollouts", step)
+        seed = stream_seed(self.config.seed, "rollouts", step)
         loss = self.gradient_source.loss(self.model.logits.log_softmax(1), self.rewards, seed)
         # A sum over problems, so that each problem's own logits move at the learning rate.
         return loss * len(self.rewards)
-
-    def losses(self, step: int) -> list[torch.Tensor]:
-        return [self.loss(step)]
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Mean pass rates, of all problems and of the hardest quarter, and log-likelihood.
@@ -80,7 +71,7 @@ class Tabular(WithGradientSource):
             "hard pass@1": p[: len(p) // 4].mean(),
             "log-likelihood": likelihood,
         } | self.gradient_source.metrics()
-        if self.graded:
+        if self.config.rewards == "graded":
             logp = self.model.logits.detach().log_softmax(1)
             metrics |= real_reward_metrics(logp, self.rewards)
         return metrics, {"problem": np.arange(len(p)), "pass_rate": p}
@@ -108,15 +99,7 @@ def preflight(config: TabularConfig) -> list[str]:
 
 def train(config: TabularConfig, state: dict[str, Any] | None = None) -> Iterator[Record | Pause]:
     """Plain gradient ascent from the same start for every objective and seed."""
-    world = Tabular(
-        GradientSource.of(config),
-        config.problems,
-        config.answers,
-        config.hardest,
-        config.easiest,
-        config.seed,
-        config.rewards == "graded",
-    )
+    world = Tabular(config)
     rate = config.learning_rate
     optimizer = SGD(world.model.parameters(), lr=rate)
     yield from learn(world, optimizer, lambda step: rate, config.steps, config.log_every, state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,15 +12,10 @@ from lab.training.checkpoint import current_state, restore
 from lab.training.records import Pause, Record, Standing
 
 
-class World(Protocol):
-    """What the loop needs of a world.
+class World:
+    """What the loop needs of a world: a model that is trained, losses and evaluations."""
 
-    A world that accumulates statistics between records is also an `Accumulating` one.
-    """
-
-    @property
-    def model(self) -> torch.nn.Module:
-        """The model that is trained."""
+    model: torch.nn.Module
 
     def losses(self, step: int) -> Iterable[torch.Tensor]:
         """The loss of one step, in parts that sum to it, with the randomness of seed and step.
@@ -29,17 +24,15 @@ class World(Protocol):
         of a part's backward pass is freed in between. A world whose step would not fit into memory
         yields several parts.
         """
+        raise NotImplementedError
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Metrics, and the columns of the groups, of the model before `step`."""
-
-
-@runtime_checkable
-class Accumulating(Protocol):
-    """A world that accumulates statistics for its next record; they are part of its state."""
+        raise NotImplementedError
 
     def accumulated(self) -> dict[str, torch.Tensor]:
-        """The statistics since the last record, as named tensors."""
+        """What it keeps for its next record, as named tensors: a part of the training's state."""
+        return {}
 
     def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
         """Restore what `accumulated` returned; `state` holds other tensors too."""
@@ -65,14 +58,12 @@ def learn(
     """
 
     def state_at(step: int) -> dict[str, torch.Tensor]:
-        statistics = world.accumulated() if isinstance(world, Accumulating) else {}
-        return current_state(world.model, optimizer, step) | statistics
+        return current_state(world.model, optimizer, step) | world.accumulated()
 
     first = 0
     if state is not None:
         first = restore(world.model, optimizer, state)
-        if isinstance(world, Accumulating):
-            world.restore_accumulated(state)
+        world.restore_accumulated(state)
     for step in range(first, steps + 1):
         standing = Standing(step, state_at)
         if step % log_every == 0 or step == steps:
