@@ -12,25 +12,10 @@ from lab.judge.extract import extract
 
 fixed = settings(derandomize=True, max_examples=300, deadline=None, database=None)
 PIECES = [
-    *"0123456789.,+-*/^_=()[]{}|<>!&%$ xyeiE'\"`\\",
-    r"\frac",
-    r"\sqrt",
-    r"\left",
-    r"\right",
-    r"\text",
-    r"\boxed{",
-    r"\begin{pmatrix}",
-    r"\\",
-    "{,}",
-    r"\!",
-    r"\,",
-    "__",
-    "−",
-    "５",
-    "\u202e",
-    "\x00",
-    "\ud800",
-]
+    *"0123456789.,+-*/^_=()[]{}|<>!&%$ xyeiE'\"`\\", r"\frac", r"\sqrt", r"\left", r"\right",
+    r"\text", r"\boxed{", r"\begin{pmatrix}", r"\\", "{,}", r"\!", r"\,", "__", "−", "５", "\u202e",
+    "\x00", "\ud800",
+]  # fmt: skip
 latex = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
 
@@ -125,6 +110,11 @@ def test_lenient_style_reads_what_is_said_with_its_sign_its_root_and_its_letter(
         (r"\boxed{?}", None),
         (r"\boxed{1} \boxed{2} \boxed{3}", "1, 2, 3"),
         (r"\boxed{1} or maybe \boxed{2}", "1, 2"),
+        (r"So $\boxed{2}$ and $\boxed{3}$.", "2, 3"),
+        (r"$x=\boxed{2}$ or $x=\boxed{3}$", "x=2, x=3"),
+        (r"\boxed{1}, \boxed{2}, and \boxed{3}", "1, 2, 3"),
+        (r"First \boxed{2}. Then we go on: \boxed{3}", "3"),
+        (r"\boxed{2} and \boxed{3", None),
         (r"\boxed{40}\boxed{40}", "40"),
         ("\\boxed{1}\n\\boxed{2}", "2"),
         (r"\boxed{20} is wrong. It is \boxed{21}.", "21"),

@@ -20,112 +20,65 @@ from lab.llm.data.datasets import DATASETS, load
 DATA = Path(__file__).parent / "data"
 CORPUS = Path(__file__).parents[1] / "data" / "judge"
 RIGHT = [
-    (r"4.5\times10^{33}", "4.5e33"),
-    ("4.5 * 10^33", "4.5e33"),
-    (r"1.6 \cdot 10^{-19}", "1.6e-19"),
-    ("0.333...", r"\frac{1}{3}"),
-    (r"0.1\overline{6}", "1/6"),
-    (r"\sin 30^\circ", r"\frac12"),
-    ("i^2", "-1"),
-    ("√51", r"\sqrt{51}"),
-    ("½ – 1", "-0.5"),
-    ("x⁴ ± α", r"x^4\pm\alpha"),
-    (r"5~\mathrm{km}", r"5000\text{ m}"),
-    (r"10,\! 080", "10080"),
-    (r"1\frac12", "3/2"),
-    (r"50\%", "0.5"),
-    ("36=x", "36"),
-    (r"\textbf{(A)}\ 12", "A"),
-    (r"\textbf{(A)}\ 12", "12"),
-    ("3:30 PM", r"3:30\text{ p.m.}"),
-    (r"\frac{1}{2004!}", "1/2004!"),
-    (r"0<x\le 4", "(0,4]"),
-    (r"(-\infty,2)\cup(2,\infty)", r"x\ne 2"),
-    (r"\sqrt{3+2\sqrt2}", r"1+\sqrt2"),
-    (r"x=1, y=2", "(1,2)"),
-    (r"2x-y+1=0", "y=2x+1"),
-    (r"\{x \mid x>3\}", "x>3"),
-    ("2516", "2516_8"),
-    (r"\text{no solution}", r"\emptyset"),
-    ("100, 300, 200", "100,200,300"),
-    ("Option C", "C"),
-    (r"|x|\le 2", "[-2,2]"),
-    (r"5\ \mu\text{m}", r"5\cdot 10^{-6}\text{ m}"),
-    (r"f^{-1}(x)=\frac{x-3}{2}", r"\frac{x-3}{2}"),
-    (r"\mathbb{R}\setminus\{0\}", r"x\ne 0"),
+    (r"4.5\times10^{33}", "4.5e33"), ("4.5 * 10^33", "4.5e33"), (r"1.6 \cdot 10^{-19}", "1.6e-19"),
+    ("0.333...", r"\frac{1}{3}"), (r"0.1\overline{6}", "1/6"), (r"\sin 30^\circ", r"\frac12"),
+    ("i^2", "-1"), ("√51", r"\sqrt{51}"), ("½ – 1", "-0.5"), ("x⁴ ± α", r"x^4\pm\alpha"),
+    (r"5~\mathrm{km}", r"5000\text{ m}"), (r"10,\! 080", "10080"), (r"1\frac12", "3/2"),
+    (r"50\%", "0.5"), ("36=x", "36"), (r"\textbf{(A)}\ 12", "A"), (r"\textbf{(A)}\ 12", "12"),
+    ("3:30 PM", r"3:30\text{ p.m.}"), (r"\frac{1}{2004!}", "1/2004!"), (r"0<x\le 4", "(0,4]"),
+    (r"(-\infty,2)\cup(2,\infty)", r"x\ne 2"), (r"\sqrt{3+2\sqrt2}", r"1+\sqrt2"),
+    (r"x=1, y=2", "(1,2)"), (r"2x-y+1=0", "y=2x+1"), (r"\{x \mid x>3\}", "x>3"), ("2516", "2516_8"),
+    (r"\text{no solution}", r"\emptyset"), ("100, 300, 200", "100,200,300"), ("Option C", "C"),
+    (r"|x|\le 2", "[-2,2]"), (r"5\ \mu\text{m}", r"5\cdot 10^{-6}\text{ m}"),
+    (r"f^{-1}(x)=\frac{x-3}{2}", r"\frac{x-3}{2}"), (r"\mathbb{R}\setminus\{0\}", r"x\ne 0"),
     (r"\text{all real numbers}", r"(-\infty,\infty)"),
     (r"9.8\,\mathrm{m\,s^{-2}}", r"9.8\text{ m/s}^2"),
-    (r"4\text{ hours}\ 30\text{ minutes}", r"4.5\text{ hours}"),
-    (r"\{100,200\}", "200, 100"),
+    (r"4\text{ hours}\ 30\text{ minutes}", r"4.5\text{ hours}"), (r"\{100,200\}", "200, 100"),
     (r"\left[\begin{array}{c}1\\2\end{array}\right]", r"\begin{pmatrix}1\\2\end{pmatrix}"),
     (r"\begin{pmatrix}1\\[2mm]2\end{pmatrix}", r"\begin{pmatrix}1\\2\end{pmatrix}"),
     (r"\begin{cases}2x & \text{if }x<0\\1+x & x\ge0\end{cases}",
      r"f(x)=\begin{cases}x+1 & x\ge0\\2x & x<0\end{cases}"),
     (r"x=2k\pi+\frac{\pi}{6},\ k\in\mathbb{Z}", r"\frac{\pi}{6}+2\pi n, n \text{ an integer}"),
-    (r"x\equiv 5 \ (\text{mod } 3)", r"x \equiv 2 \pmod{3}"),
-    (r"-{23 \over 4}", r"-\frac{23}{4}"),
+    (r"x\equiv 5 \ (\text{mod } 3)", r"x \equiv 2 \pmod{3}"), (r"-{23 \over 4}", r"-\frac{23}{4}"),
     (r"210\ \frac{\text{m}}{\text{s}}", r"210\text{ m/s}"),
     (r"130\text{ dollars and }41\text{ cents}", r"\$130.41"),
-    (r"15 \text{ July}", r"\text{July 15}"),
-    (r"\text{Twenty-one}", "21"),
-    ("6", r"\text{six}"),
-    (r"D \text{ and } E", "D, E"),
-    ("P(A)=0.25", r"\frac14"),
-    (r"10\,\text{cis}\,60^\circ", r"5+5\sqrt{3}i"),
-    (r"20\cos 90^\circ+20i\sin 90^\circ", "20i"),
-    (r"\textcolor{blue}{\underline{\mathbf{6\sqrt{5}}}}", r"6\sqrt5"),
-    ("x^2<49", "(-7,7)"),
-    (r"x^2\ge 9", r"(-\infty,-3]\cup[3,\infty)"),
-    ("C(5,3)", "10"),
-    (r"{}_{5}P_{3}", "60"),
-    (r"5x^5\exp(x^2)", "5x^{5}e^{x^2}"),
-    ("11 : 14 : 16", "11:14:16"),
+    (r"15 \text{ July}", r"\text{July 15}"), (r"\text{Twenty-one}", "21"), ("6", r"\text{six}"),
+    (r"D \text{ and } E", "D, E"), ("P(A)=0.25", r"\frac14"),
+    (r"10\,\text{cis}\,60^\circ", r"5+5\sqrt{3}i"), (r"20\cos 90^\circ+20i\sin 90^\circ", "20i"),
+    (r"\textcolor{blue}{\underline{\mathbf{6\sqrt{5}}}}", r"6\sqrt5"), ("x^2<49", "(-7,7)"),
+    (r"x^2\ge 9", r"(-\infty,-3]\cup[3,\infty)"), ("C(5,3)", "10"), (r"{}_{5}P_{3}", "60"),
+    (r"5x^5\exp(x^2)", "5x^{5}e^{x^2}"), ("11 : 14 : 16", "11:14:16"), ("(x+1)^2", "x^2+2x+1"),
+    (r"2\sqrt{2}", r"\sqrt{8}"), (r"\pi/2", r"\frac{\pi}{2}"), ("1,2", "2, 1"), ("x=5", "5"),
+    (r"\{1,2\}", "2,1"), ("x>3", "3<x"), ("5!", "120"), (r"\log_2 8", "3"), (r"\pm 3", "-3,3"),
+    ("2^{10}", "1024"), (r"\frac{1}{\sqrt{2}}", r"\frac{\sqrt{2}}{2}"), (r"\binom{5}{2}", "10"),
+    ("(1,2)", r"\left(1,2\right)"),
+    (r"\begin{pmatrix}1\\2\end{pmatrix}", r"\begin{pmatrix} 1 \\ \frac{4}{2} \end{pmatrix}"),
+    (r"3\times 4", "12"),
 ]  # fmt: skip
 WRONG = [
-    ("33e4.5", "4.5e33"),
-    ("9.1e-31", "1.6e-19"),
-    ("2516_9", "2516_8"),
-    ("0.3333333333333333", r"\frac{1}{3}"),
-    (r"\sin 30", r"\frac12"),
-    ("1.414213562373095048801688724209698", r"\sqrt2"),
-    ("1/2006!", "1/2004!"),
-    ("ABC", "CAB"),
-    ("(2,1)", r"\{1,2\}"),
-    (r"5\text{ is not the answer}", "5"),
-    (r"30\text{ hours}", r"30\text{ minutes}"),
-    (r"\textbf{(B)}\ 12", r"\textbf{(A)}\ 12"),
-    (r"\textbf{(A)}\ 13", r"\textbf{(A)}\ 12"),
-    (r"3:30\text{ a.m.}", r"3:30\text{ p.m.}"),
-    (r"0<x<4", "(0,4]"),
-    ("x", r"\sqrt{x^2}"),
-    (r"\sqrt{2}+10^{-9999}", r"\sqrt{2}"),
-    ("2+2=5", "5"),
-    (r"1\approx 2", "2"),
-    ("5x", "5"),
-    ("0:0", "3:2"),
-    (r"|x|\ge 2", "[-2,2]"),
-    ("|x|<2", "[-2,2]"),
-    (r"7\in 5", "5"),
+    ("33e4.5", "4.5e33"), ("9.1e-31", "1.6e-19"), ("2516_9", "2516_8"),
+    ("0.3333333333333333", r"\frac{1}{3}"), (r"\sin 30", r"\frac12"),
+    ("1.414213562373095048801688724209698", r"\sqrt2"), ("1/2006!", "1/2004!"), ("ABC", "CAB"),
+    ("(2,1)", r"\{1,2\}"), (r"5\text{ is not the answer}", "5"),
+    (r"30\text{ hours}", r"30\text{ minutes}"), (r"\textbf{(B)}\ 12", r"\textbf{(A)}\ 12"),
+    (r"\textbf{(A)}\ 13", r"\textbf{(A)}\ 12"), (r"3:30\text{ a.m.}", r"3:30\text{ p.m.}"),
+    (r"0<x<4", "(0,4]"), ("x", r"\sqrt{x^2}"), (r"\sqrt{2}+10^{-9999}", r"\sqrt{2}"),
+    ("2+2=5", "5"), (r"1\approx 2", "2"), ("5x", "5"), ("0:0", "3:2"), (r"|x|\ge 2", "[-2,2]"),
+    ("|x|<2", "[-2,2]"), (r"7\in 5", "5"),
     (r"\begin{cases}2x & x\ge0\\x+1 & x<0\end{cases}",
      r"\begin{cases}x+1 & x\ge0\\2x & x<0\end{cases}"),
     (r"\frac{\pi}{6}+\pi k, k\in\mathbb{Z}", r"\frac{\pi}{6}+2\pi k, k\in\mathbb{Z}"),
-    (r"\frac{\pi}{6}", r"\frac{\pi}{6}+2\pi k, k\in\mathbb{Z}"),
-    ("2", r"x \equiv 2 \pmod{3}"),
+    (r"\frac{\pi}{6}", r"\frac{\pi}{6}+2\pi k, k\in\mathbb{Z}"), ("2", r"x \equiv 2 \pmod{3}"),
     (r"x \equiv 2 \pmod{6}", r"x \equiv 2 \pmod{3}"),
     (r"x \not\equiv 2 \pmod{3}", r"x \equiv 2 \pmod{3}"),
     (r"5\text{ m and }3\text{ m}", r"8\text{ m}"),
-    (r"2\text{ dollars and }5\text{ hours}", r"\$2.05"),
-    (r"\text{July 16}", r"\text{July 15}"),
-    (r"\text{sixteen}", "6"),
-    (r"\text{D or E}", "D, E"),
-    (r"\underline{1}+\underline{2}", "1"),
-    (r"x^2<49", "[-7,7]"),
-    (r"x^2>49", "(-7,7)"),
-    ("P(5,3)", "10"),
-    (r"\cos 89.9999999^\circ", "0"),
-    (r"5+e^{-2000}", "5"),
-    (r"x+e^{-x^2-99}", "x"),
-    ("11 : 16 : 14", "11:14:16"),
+    (r"2\text{ dollars and }5\text{ hours}", r"\$2.05"), (r"\text{July 16}", r"\text{July 15}"),
+    (r"\text{sixteen}", "6"), (r"\text{D or E}", "D, E"), (r"\underline{1}+\underline{2}", "1"),
+    (r"x^2<49", "[-7,7]"), (r"x^2>49", "(-7,7)"), ("P(5,3)", "10"), (r"\cos 89.9999999^\circ", "0"),
+    (r"5+e^{-2000}", "5"), (r"x+e^{-x^2-99}", "x"), ("11 : 16 : 14", "11:14:16"), ("x^2", "x^2+1"),
+    ("(1,2)", "(2,1)"), ("[1,2)", "[1,2]"), (r"\sqrt{2}", "1.41"), ("y=5", "x=5"), ("x>3", "x<3"),
+    ("1,2", "1,3"), (r"\text{Monday}", r"\text{Tuesday}"), ("B", r"\text{(A)}"), ("1/0", "5"),
+    ("2", r"\pi"),
 ]  # fmt: skip
 
 
@@ -150,43 +103,29 @@ def test_a_tolerance_holds_where_a_set_declares_one_and_for_numbers_alone():
     assert DATASETS["minerva"].tolerance and not DATASETS["math500"].tolerance
 
 
-@pytest.mark.parametrize("gold", ["f'(x)", r"x \bmod 3", "1/0", "(((", r"9^{9^{9^9}}"])
-def test_a_gold_that_is_not_understood_is_left_to_algebra(gold):
+@pytest.mark.parametrize(
+    "gold", ["f'(x)", r"x \bmod 3", "1/0", "(((", r"9^{9^{9^9}}", r"2x\approx 3"]
+)
+def test_a_gold_that_is_not_understood_has_no_verdict(gold):
     assert read_gold(gold) is None and settle("5", gold) is None
 
 
-def rows() -> list[dict[str, str]]:
-    with (CORPUS / "pairs.csv").open(encoding="utf-8", newline="") as file:
+def rows(name: str) -> list[dict[str, str]]:
+    with (CORPUS / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
-def test_every_eighth_labelled_pair_gets_its_label():
-    pairs = [row for row in rows() if row["split"] == "tuned"][::8]
+@pytest.mark.parametrize("name, least", [("pairs", 400), ("later", 600)])
+def test_every_eighth_labelled_pair_that_the_judge_was_tuned_on_gets_its_label(name, least):
+    pairs = [row for row in rows(name) if row["split"] == "tuned"][::8]
     with Verifier(error_limit=0.0) as one:
         verdicts = one.check(
             [rf"\boxed{{{row['answer']}}}" for row in pairs], [row["gold"] for row in pairs]
         )
-    assert len(pairs) > 400
+    assert len(pairs) > least
+    outcomes = [verdict.outcome for verdict in verdicts]
     assert [
-        (row["answer"], row["gold"], row["label"])
-        for row, verdict in zip(pairs, verdicts, strict=True)
-        if verdict.outcome != row["label"]
-    ] == []
-
-
-def test_every_eighth_pair_of_the_later_rules_gets_its_label():
-    """Of the rules that the judge was mended for; what is left of the others: docs/judge.md."""
-    with (CORPUS / "later.csv").open(encoding="utf-8", newline="") as file:
-        pairs = [row for row in csv.DictReader(file) if row["split"] == "tuned"][::8]
-    with Verifier(error_limit=0.0) as one:
-        verdicts = one.check(
-            [rf"\boxed{{{row['answer']}}}" for row in pairs], [row["gold"] for row in pairs]
-        )
-    assert len(pairs) > 600
-    assert [
-        (row["answer"], row["gold"], row["label"])
-        for row, verdict in zip(pairs, verdicts, strict=True)
-        if verdict.outcome != row["label"]
+        row for row, outcome in zip(pairs, outcomes, strict=True) if outcome != row["label"]
     ] == []
 
 
@@ -199,22 +138,19 @@ def test_the_later_pairs_are_what_their_rules_make_and_rules_are_held_out_whole(
         subprocess.run([sys.executable, "-c", code, str(CORPUS), folder], check=True)
         for name in ("later.csv", "again.csv"):
             assert (Path(folder) / name).read_bytes() == (CORPUS / name).read_bytes()
-    with (CORPUS / "later.csv").open(encoding="utf-8", newline="") as file:
-        later = list(csv.DictReader(file))
+    later = rows("later")
     splits = defaultdict(set)
     for row in later:
         splits[row["family"], row["reason"]].add(row["split"])
     assert all(len(found) == 1 for found in splits.values())
     assert 0.25 < sum(found == {"held out"} for found in splits.values()) / len(splits) < 0.45
-    with (CORPUS / "again.csv").open(encoding="utf-8", newline="") as file:
-        again = {(row["answer"], row["gold"]) for row in csv.DictReader(file)}
-    assert not again & {(row["answer"], row["gold"]) for row in rows()}
+    again, known = ({(row["answer"], row["gold"]) for row in rows(n)} for n in ("again", "pairs"))
+    assert not again & known
 
 
 def test_the_labelled_pairs_are_what_their_rules_make():
-    assert len(rows()) >= 5000 and len({(row["answer"], row["gold"]) for row in rows()}) == len(
-        rows()
-    )
+    pairs = [(row["answer"], row["gold"]) for row in rows("pairs")]
+    assert len(pairs) == len(set(pairs)) >= 5000
     before = (CORPUS / "pairs.csv").read_bytes()
     code = (
         "import sys, pathlib; sys.path.insert(0, sys.argv[1]); import build;"
@@ -230,12 +166,10 @@ def test_the_labelled_pairs_are_what_their_rules_make():
 def test_the_rates_on_the_second_authors_pairs_are_those_of_this_judge(monkeypatch):
     monkeypatch.syspath_prepend(str(CORPUS))
     measure = importlib.import_module("measure")
-    with (CORPUS / "second_author.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [row for row in rows if row["when"] == "now"] == [
-        *measure.of_second_author("open"), *measure.of_second_author("held_back")
-    ]  # fmt: skip
-    assert "\n".join(measure.second_author_table(rows)) in measure.PAGE.read_text("utf-8")
+    kept = rows("second_author")
+    now = measure.of_second_author("open") + measure.of_second_author("held_back")
+    assert [row for row in kept if row["when"] == "now"] == now
+    assert "\n".join(measure.second_author_table(kept)) in measure.PAGE.read_text("utf-8")
 
 
 def test_the_error_limit_is_a_setting():

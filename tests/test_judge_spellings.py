@@ -3,7 +3,6 @@
 import pytest
 
 from lab.judge.equality import settle
-from lab.judge.extract import extract
 from lab.judge.verifier import verify
 
 CURRENT = r"I(0) e^{-t/RC}"
@@ -165,22 +164,6 @@ def test_spellings_of_one_answer_are_right_and_others_wrong(kind):
     for gold, right, wrong in SPELLINGS[kind]:
         assert {answer: settle(answer, gold) for answer in right} == dict.fromkeys(right, "exact")
         assert [answer for answer in wrong if settle(answer, gold) in (None, "exact")] == []
-
-
-@pytest.mark.parametrize(
-    "response, answer",
-    [
-        (r"So $\boxed{2}$ and $\boxed{3}$.", "2, 3"),
-        (r"$x=\boxed{2}$ or $x=\boxed{3}$", "x=2, x=3"),
-        (r"\boxed{1}, \boxed{2}, and \boxed{3}", "1, 2, 3"),
-        (r"First \boxed{2}. Then we go on: \boxed{3}", "3"),
-        ("\\boxed{2}\n\\boxed{3}", "3"),
-        (r"\boxed{3}, \boxed{3}", "3"),
-        (r"\boxed{2} and \boxed{3", None),
-    ],
-)
-def test_boxes_that_only_a_comma_or_a_word_separates_are_one_answer(response, answer):
-    assert extract(response, "strict") == answer
 
 
 def test_one_of_two_boxes_is_no_pair():

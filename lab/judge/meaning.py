@@ -705,6 +705,8 @@ def _equation(sides: list[str], signs: list[str]) -> Answer:
     values = [_value(side) for side in exact]
     trees = [value.tree for value in values]
     if not label and any(names(tree) for tree in trees):
+        if near:
+            raise Unreadable("an equation that is near")
         return Relation(tuple(trees), ("=",) * (len(trees) - 1))
     nearly = tuple(_value(side).tree for side in near)
     return Value(trees[-1], values[-1].unit, label, tuple(trees[:-1]), nearly)
