@@ -58,8 +58,6 @@ AGGREGATIONS = {
 }
 WHOLE_ANSWERS = "seq-mean-token-sum"  # PACS scores the log-probability of a whole answer
 CRITIC_RATE = 1e-5  # PACS Table 4
-ATTENTION = "sdpa"  # as in verl.toml; here of the critic, as is the next
-SHARDING = "fsdp2"
 # Tokens per GPU and pass, packed into one row: SDPA's mask and work grow with their square.
 TOKENS = 4096
 UNCHANGED_TEMPLATE = "{{ messages[0].content }}"
@@ -80,18 +78,13 @@ def settings(
     """
     _check_settings(config, nodes * gpus)
     estimator = config.estimator
-    aggregation = WHOLE_ANSWERS if estimator == "pacs" else AGGREGATIONS[config.aggregation]
-    clipped = estimator == "ppo" or config.updates > 1
-    plugins = plugins_from(folder)
-    optimizers: dict[str, Any] = {"actor_rollout_ref.actor.optim.lr": config.learning_rate}
+    table = read_toml(Path(__file__).with_name("verl.toml"))
+    renamed, critic = table.pop("settings"), table.pop("critic")
     if estimator == "ppo":
         algorithm: dict[str, Any] = {"algorithm.adv_estimator": "gae"}
-        optimizers |= {
-            "critic.strategy": SHARDING,
+        table |= critic | {
             "critic.optim.lr": CRITIC_RATE,
             "critic.model.path": _model(config.model, folder),
-            "+critic.model.override_config.attn_implementation": ATTENTION,
-            "critic.model.use_remove_padding": True,
             # For both passes of the critic, verl's trainer reads this limit and no other.
             "+critic.ppo_infer_max_token_len_per_gpu": _micro_batch_tokens(config),
             "critic.data_loader_seed": config.seed,
@@ -102,65 +95,30 @@ def settings(
         if config.truncation != "score":
             options |= {"truncation": config.truncation, "max_tokens": config.max_tokens}
         algorithm |= {f"+algorithm.lab.{key}": value for key, value in options.items()}
-    chat = (
-        {}
-        if load_prompt(config.prompt).chat
-        else {"actor_rollout_ref.model.custom_chat_template": UNCHANGED_TEMPLATE}
-    )
-    return (
-        algorithm
-        | read_toml(Path(__file__).with_name("verl.toml"))
-        | {
-            "data.val_files": [
-                f"{RUN}/{eval_file_name(eval_set)}" for eval_set in config.eval_sets
-            ],
-            "data.train_batch_size": config.prompts,
-            "data.max_prompt_length": config.max_prompt_tokens,
-            "data.max_response_length": config.max_tokens,
-            "data.seed": config.seed,
-            "+reward.custom_reward_function.reward_kwargs.style": config.style,
-            "actor_rollout_ref.model.path": _model(config.model, folder),
-            "actor_rollout_ref.actor.policy_loss.loss_mode": "vanilla" if clipped else LOSS,
-            "actor_rollout_ref.actor.clip_ratio": config.clip,
-            "actor_rollout_ref.actor.clip_ratio_low": config.clip,
-            "actor_rollout_ref.actor.clip_ratio_high": config.clip,
-            "actor_rollout_ref.actor.loss_agg_mode": aggregation,
-            "actor_rollout_ref.actor.loss_scale_factor": (
-                config.max_tokens if aggregation.endswith("norm") else None
-            ),
-            "actor_rollout_ref.actor.ppo_mini_batch_size": config.prompts // config.updates,
-            "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": _micro_batch_tokens(config),
-            "actor_rollout_ref.actor.entropy_coeff": config.entropy_bonus,
-            "actor_rollout_ref.actor.use_kl_loss": config.kl > 0,
-            "actor_rollout_ref.actor.kl_loss_coef": config.kl,
-            "actor_rollout_ref.actor.data_loader_seed": config.seed,
-            "actor_rollout_ref.actor.fsdp_config.seed": config.seed,
-            "actor_rollout_ref.rollout.n": config.rollouts,
-            "actor_rollout_ref.rollout.temperature": config.temperature,
-            "actor_rollout_ref.rollout.top_p": config.top_p,
-            "actor_rollout_ref.rollout.seed": config.seed,
-            "actor_rollout_ref.rollout.val_kwargs.n": config.samples,
-            "actor_rollout_ref.rollout.val_kwargs.temperature": config.eval_temperature,
-            "actor_rollout_ref.rollout.val_kwargs.top_p": config.eval_top_p,
-            "trainer.nnodes": nodes,
-            "trainer.n_gpus_per_node": gpus,
-            "trainer.total_training_steps": config.steps,
-            # An epoch has at least one step, so that the number of steps decides the end.
-            "trainer.total_epochs": config.steps,
-            "trainer.test_freq": config.log_every,
-            "trainer.save_freq": config.log_every,
-            "trainer.experiment_name": name,
-        }
-        | chat
-        | optimizers
-        # verl's engine always sleeps while the model trains: 0 leaves it verl's own share, a half.
-        | (
-            {"actor_rollout_ref.rollout.gpu_memory_utilization": config.engine_memory}
-            if config.engine_memory
-            else {}
-        )
-        | ({f"+ray_kwargs.ray_init.runtime_env.env_vars.{VARIABLE}": plugins} if plugins else {})
-    )
+    aggregation = WHOLE_ANSWERS if estimator == "pacs" else AGGREGATIONS[config.aggregation]
+    constant = config.max_tokens if aggregation.endswith("norm") else None
+    clipped = estimator == "ppo" or config.updates > 1
+    table |= {
+        "data.val_files": [f"{RUN}/{eval_file_name(eval_set)}" for eval_set in config.eval_sets],
+        "actor_rollout_ref.model.path": _model(config.model, folder),
+        "actor_rollout_ref.actor.policy_loss.loss_mode": "vanilla" if clipped else LOSS,
+        "actor_rollout_ref.actor.loss_agg_mode": aggregation,
+        "actor_rollout_ref.actor.loss_scale_factor": constant,
+        "actor_rollout_ref.actor.ppo_mini_batch_size": config.prompts // config.updates,
+        "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": _micro_batch_tokens(config),
+        "actor_rollout_ref.actor.use_kl_loss": config.kl > 0,
+        "trainer.nnodes": nodes,
+        "trainer.n_gpus_per_node": gpus,
+        "trainer.experiment_name": name,
+    }
+    if not load_prompt(config.prompt).chat:
+        table["actor_rollout_ref.model.custom_chat_template"] = UNCHANGED_TEMPLATE
+    # verl's engine always sleeps while the model trains: 0 leaves it verl's own share, a half.
+    if config.engine_memory:
+        table["actor_rollout_ref.rollout.gpu_memory_utilization"] = config.engine_memory
+    if plugins := plugins_from(folder):
+        table[f"+ray_kwargs.ray_init.runtime_env.env_vars.{VARIABLE}"] = plugins
+    return algorithm | table | {key: getattr(config, name) for key, name in renamed.items()}
 
 
 def load_estimator(config: LanguageModelConfig) -> Estimator:
