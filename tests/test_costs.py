@@ -16,7 +16,7 @@ from lab.toy.maze_env import Mazes
 from lab.toy.transformer import Transformer
 from lab.toy.tree_sampling import sample_rows
 from lab.training.costs import CARDS, EFFICIENCY, GIB, GPU, Costs, Count
-from lab.training.counter import count, count_tokens, weight_bytes
+from lab.training.counter import count, count_tokens
 
 KIB = 1024
 
@@ -37,10 +37,6 @@ def test_a_tensor_counts_from_its_making_until_nothing_refers_to_it():
         return b, c
 
     assert count(work) == Count(peak=8 * KIB, bytes=10 * KIB)
-
-
-def test_allocations_are_rounded_up_as_the_allocator_of_a_gpu_does():
-    assert count(lambda: [torch.zeros(1), torch.zeros(129)]).peak == 512 + 1024
 
 
 def test_a_view_costs_neither_memory_nor_traffic():
@@ -82,12 +78,6 @@ def test_causal_attention_keeps_no_weights_as_on_a_gpu():
     short, long = count(lambda: work(512)), count(lambda: work(1024))
     assert long.peak <= 2 * short.peak
     assert long.flops == 4 * short.flops == 4 * 4 * 4 * 512 * 512 * 8
-
-
-def test_counting_allocates_nothing():
-    tebibyte = 2**40
-    assert count(lambda: torch.empty(tebibyte, dtype=torch.int8)).peak == tebibyte
-    assert weight_bytes(lambda: torch.nn.Linear(2**20, 2**20, bias=False)) == 4 * tebibyte
 
 
 def test_bfloat16_by_autocast_counts_the_copies_that_it_makes():
@@ -173,13 +163,6 @@ def test_evaluations_are_counted_where_they_sample():
     start = exact.beside.flops
     assert many.beside.flops - start == pytest.approx(2 * (few.beside.flops - start))
     assert few.step == many.step == exact.step
-
-
-def test_twice_the_batch_takes_twice_the_activations_and_no_more_weights():
-    small, large = (costs_of("images", "laptop", batch=batch) for batch in (512, 1024))
-    assert large.memory["update"] == pytest.approx(2 * small.memory["update"], rel=0.1)
-    assert large.checkpoint == small.checkpoint
-    assert large.step["update"].flops == 2 * small.step["update"].flops
 
 
 @pytest.mark.parametrize("data", ["digits", "procedural", "imagenet"])

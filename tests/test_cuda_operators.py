@@ -9,10 +9,9 @@ import threading
 from contextlib import nullcontext
 from importlib import import_module
 
-import numpy as np
 import pytest
 import torch
-from cuda_table import LISTED, NAMES, Call, Recorder, entries_of, refused
+from cuda_table import Call, Recorder, refused
 from PIL import Image
 from smoke_trainings import SHORT_ANSWERS
 
@@ -39,24 +38,6 @@ def optimizers_as_on_a_gpu(monkeypatch):
 # --- The gate itself --------------------------------------------------------------------------
 
 
-def held_out_by_a_product(mazes):
-    """As it was: a product of matrices of whole numbers."""
-    odd = np.random.default_rng(0).integers(1, 2**62, mazes.size**2) | 1
-    key = mazes.walls.flatten(1).long() @ torch.from_numpy(odd)
-    return (key >> 32) % 32 == 0
-
-
-def test_the_product_of_whole_numbers_that_ended_every_maze_on_a_gpu_is_found(monkeypatch):
-    with Recorder() as recorder:
-        maze_env.MazeStream(7, 2, 0, "mazes", CPU).at(0)
-    assert recorder.complaints() == []
-    monkeypatch.setattr(maze_env, "is_held_out", held_out_by_a_product)
-    with Recorder() as recorder:
-        maze_env.MazeStream(7, 2, 0, "mazes", CPU).at(0)
-    [said] = recorder.complaints()
-    assert "aten.mv" in said and "CUDA has no kernel for torch.int64" in said
-
-
 @pytest.mark.parametrize(
     "operator, other",
     [
@@ -81,24 +62,6 @@ def test_operators_that_cuda_has_for_other_types_alone_are_refused(operator, oth
 def test_an_operator_that_nobody_knows_is_refused():
     call = Call("no_such_operator", "default", (("self", torch.float32),), (torch.float32,), False)
     assert "neither torch's table nor" in refused(call)
-
-
-def test_a_type_that_has_a_forward_pass_alone_is_refused_where_a_gradient_is_taken():
-    for differentiated in (False, True):
-        call = Call("special_i1", "default", (("self", torch.bfloat16),), (), differentiated)
-        assert (refused(call) is not None) == differentiated
-    passed_on = Call("mul", "Tensor", (("other", torch.bool), ("self", torch.float32)), (), True)
-    assert refused(passed_on) is None  # a mask has no gradient, and passes beside what has one
-
-
-def test_what_is_listed_by_hand_is_not_in_torchs_table_and_has_a_reason():
-    for name, (kinds, why) in LISTED.items():
-        assert not entries_of(name) and kinds and why, name
-    for name, theirs in NAMES.items():
-        assert any(
-            entry.name == theirs or theirs in (entry.aten_name, entry.aten_backward_name)
-            for entry in entries_of(name)
-        ), name
 
 
 # --- Mazes ------------------------------------------------------------------------------------
@@ -165,13 +128,6 @@ def test_sampling_and_scoring_mazes_wait_for_nothing_and_touch_no_tensor_of_the_
     (policy_gradient(logp, outcome.right.float()) - entropy).backward()
     assert sampled.rows == mazes * (1 + rollouts * (length - 1))
     assert all(weight.grad.device.type == "meta" for weight in model.parameters())
-
-
-def test_what_waits_for_the_host_or_takes_a_tensor_of_the_cpu_is_refused_on_the_device_meta():
-    x = torch.zeros(3, device="meta")
-    for run in (lambda: x.sum().item(), lambda: x.nonzero(), lambda: x + torch.zeros(3)):
-        with pytest.raises((RuntimeError, NotImplementedError)):
-            run()
 
 
 # --- Images -----------------------------------------------------------------------------------

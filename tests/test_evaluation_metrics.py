@@ -130,36 +130,6 @@ def test_a_truncated_answer_is_judged_like_others_or_counts_as_wrong_and_silent(
     assert (zero.n, zero.right, zero.no_answer, zero.votes, zero.truncated) == (1, 0, 1, (), 1)
 
 
-def test_a_truncated_answer_that_could_not_be_judged_is_lost_under_both_policies():
-    for truncation in ("score", "zero"):
-        (table,) = counts(answers(("p", "3", "error", "length")), truncation).itertuples()
-        assert (table.n, table.error, table.truncated, table.no_answer) == (0, 1, 1, 0)
-    assert "truncation = 'mask'" in refusal(counts, answers(("p", "3", "right")), "mask")
-
-
-def test_counts_of_parts_are_the_parts_of_the_counts():
-    rng = np.random.default_rng(0)
-    table = answers(
-        *(
-            (
-                f"p{i}",
-                rng.choice(["1", "2", "2.0", None]),
-                rng.choice(["right", "wrong", "error"]),
-                rng.choice(["stop", "length"]),
-                int(rng.integers(1, 9)),
-                -rng.random(),
-            )
-            for i in range(6)
-            for _ in range(20)
-        )
-    )
-    parts = pd.concat([counts(table[:40]), counts(table[40:])], ignore_index=True)
-    pd.testing.assert_frame_equal(parts, counts(table))
-    pd.testing.assert_frame_equal(
-        parts, counts(table.astype({"problem": "category", "answer": "category"}))
-    )
-
-
 # --- Summaries ----------------------------------------------------------------------------------
 
 

@@ -132,14 +132,6 @@ def test_memory_counted_layer_by_layer_is_that_of_whole_models_counted_apart(nam
     assert parts["vLLM"] == pytest.approx(42.3)
 
 
-def test_layers_counted_from_two_are_the_layers_of_the_whole_model():
-    config = architecture(str(FOLDER))
-    one, two, whole = (model_costs._counted(config, layers, 4, 64)[0] for layers in (1, 2, 7))
-    for key in ("flops", "bytes", "peak"):
-        first, second = getattr(one, key), getattr(two, key)
-        assert getattr(whole, key) == pytest.approx(first + 6 * (second - first), rel=1e-3)
-
-
 def test_other_processes_add_buckets_and_a_reference_adds_its_weights(monkeypatch):
     config = unchecked("gsm8k", "smoke", engine="vllm", micro_batch=4)
     shape = architecture(str(FOLDER))
@@ -152,13 +144,6 @@ def test_other_processes_add_buckets_and_a_reference_adds_its_weights(monkeypatc
         "reference": whole,
         "DDP's buckets": whole,
     }
-
-
-def test_an_update_takes_eight_flops_a_weight_and_token_and_those_of_attention():
-    """Forward, again for checkpointing, and twice that backward."""
-    shape = architecture("Qwen/Qwen3-1.7B-Base")
-    update = model_costs.micro_batch(shape, 4, 256)
-    assert update.flops == pytest.approx(8 * parameter_count(shape) * 4 * 256, rel=0.05)
 
 
 @pytest.mark.parametrize("name, days", [("gsm8k", 14), ("qwen3", 12), ("pacs", 20)])

@@ -6,6 +6,7 @@ import json
 import signal
 import socket
 import time
+from functools import cache
 
 import numpy as np
 import pytest
@@ -35,6 +36,7 @@ from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trainer import train
 from lab.runs.experiments import experiment
 from lab.runs.rollout_store import rollout_files
+from lab.runs.run_folder import Run
 from lab.runs.training import load_checkpoint, state_of
 from lab.runs.training import train as run_training
 
@@ -161,7 +163,7 @@ def ended_alike(folder, whole) -> bool:
     """Whether two trainings have the same records, rollouts and weights, bit for bit."""
     places = (folder, whole)
     lines = [(place / "metrics.jsonl").read_bytes() for place in places]
-    states = [load_checkpoint(lab_run(place))[0] for place in places]
+    states = [load_checkpoint(Run(place))[0] for place in places]
     stored = [{file.name: file.read_bytes() for file in rollout_files(place)} for place in places]
     assert stored[0] == stored[1] and len(stored[0]) == STEPS["steps"]
     return lines[0] == lines[1] and lines[0].count(b"\n") == 3 and same(*states)
@@ -169,23 +171,30 @@ def ended_alike(folder, whole) -> bool:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """The folder of the training that nobody stopped, in this process."""
-    folder = tmp_path_factory.mktemp("undisturbed") / "run"
-    config = configured(**STEPS)
-    return run_training(config, folder=str(folder), checkpoint_minutes=0.0).path
+    """The folder of a trainer's training that nobody stopped, in this process."""
+
+    @cache
+    def folder(trainer):
+        place = tmp_path_factory.mktemp("undisturbed") / "run"
+        config = configured(**STEPS, trainer=trainer)
+        return run_training(config, folder=str(place), checkpoint_minutes=0.0).path
+
+    return folder
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "how, trainer", [(signal.SIGTERM, "trl"), (signal.SIGKILL, "trl"), (signal.SIGKILL, "loop")]
+)
 def test_a_training_stopped_between_two_records_ends_as_the_one_that_was_not(
-    fork, runs, undisturbed, how
+    fork, runs, undisturbed, how, trainer
 ):
-    started = fork(*WORDS, LAB_RUNS=str(runs), LAB_DEVICE="cpu")
+    started = fork(*WORDS, f"trainer={trainer}", LAB_RUNS=str(runs), LAB_DEVICE="cpu")
     folder, ended = stop(started, runs, how)  # the verifier's workers get it too
     assert ended.returncode == (143 if how == signal.SIGTERM else -9), ended.stderr[-2000:]
     assert ("lab: stopped by SIGTERM at step" in ended.stderr) == (how == signal.SIGTERM)
-    config = configured(**STEPS)
+    config = configured(**STEPS, trainer=trainer)
     run_training(config, folder=str(folder), checkpoint_minutes=0.0)
-    assert ended_alike(folder, undisturbed)
+    assert ended_alike(folder, undisturbed(trainer))
 
 
 def test_two_processes_stop_after_the_same_step_and_go_on_exactly(fork, runs):
@@ -198,12 +207,6 @@ def test_two_processes_stop_after_the_same_step_and_go_on_exactly(fork, runs):
         two_forks(fork, *WORDS, **env | {"LAB_RUNS": str(runs / place)})
     [whole] = (runs / "whole").glob("gsm8k/*")
     assert ended_alike(folder, whole)
-
-
-def lab_run(folder):
-    from lab.runs.run_folder import Run
-
-    return Run(folder)
 
 
 def wait_for(found, seconds=90.0):
@@ -272,17 +275,6 @@ def test_a_loop_that_nobody_asks_any_more_is_left():
     assert [next(values), next(values)] == [0, 1]
     values.close()
     assert left == [1]
-
-
-def test_an_error_inside_the_loop_is_raised_where_it_is_asked_for():
-    def loop(channel):
-        channel.send(1)
-        raise LabError("broken")
-
-    values = generate_from_thread(loop)
-    assert next(values) == 1
-    with pytest.raises(LabError, match="broken"):
-        next(values)
 
 
 def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_path, capsys):

@@ -1,13 +1,12 @@
 """The readable loop: its step by hand, against TRL's for every estimator, killed and resumed."""
 
 import json
-import math
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from smoke_trainings import SHORT_ANSWERS, kinds, same, taken_up_anywhere, told
+from smoke_trainings import SHORT_ANSWERS, kinds, taken_up_anywhere, told
 from specs import SPECS
 from two_prompts import (
     LIMIT,
@@ -26,9 +25,6 @@ import lab
 from lab.errors import LabError
 from lab.llm.train.token_loss import check_scores
 from lab.llm.train.trl_callbacks import AGGREGATIONS
-from lab.runs.rollout_store import rollout_files
-from lab.runs.run_folder import Run
-from lab.runs.training import load_checkpoint
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -288,57 +284,6 @@ def test_a_training_taken_up_anywhere_gives_the_same_records_and_weights(given):
     whole = taken_up_anywhere(**given)
     assert kinds(whole) == [(0, True), (1, False), (2, False), (3, True), (4, True)]
     assert told(whole[-1][1], **given) == []
-
-
-def test_a_killed_run_goes_on_and_ends_as_the_one_that_was_not_killed(fork, runs):
-    words = ["train", "gsm8k", "scale=smoke", "trainer=loop", "steps=6"]
-    words += ["checkpoint_minutes=0", "log_every=2"]
-    assert fork(*words, LAB_RUNS=str(runs / "whole")).finish(400).returncode == 0
-    killed = fork(*words, LAB_RUNS=str(runs / "killed"))
-    wait_for(lambda: list((runs / "killed").glob("gsm8k/*/checkpoints/*3.*")))
-    killed.kill_group()
-    killed.finish()
-    assert not list((runs / "killed").glob("gsm8k/*/done.json"))
-    assert fork(*words, LAB_RUNS=str(runs / "killed")).finish(400).returncode == 0
-    [whole], [again] = ((runs / name).glob("gsm8k/*") for name in ("whole", "killed"))
-    lines = (whole / "metrics.jsonl").read_text()
-    assert (again / "metrics.jsonl").read_text() == lines
-    assert [json.loads(line)["step"] for line in lines.splitlines()] == [0, 2, 4, 6]
-    assert same(load_checkpoint(Run(whole))[0], load_checkpoint(Run(again))[0])
-    stored, stored_again = (
-        {file.name: file.read_bytes() for file in rollout_files(run)} for run in (whole, again)
-    )
-    assert list(stored) == [f"step-{step:08d}.parquet" for step in range(1, 7)]
-    assert stored == stored_again
-
-
-def wait_for(found, seconds=180.0):
-    import time
-
-    end = time.monotonic() + seconds
-    while not found():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.05)
-
-
-def test_the_loop_learns_what_trl_learns(tmp_path):
-    given = {"steps": 2, "learning_rate": 1e-4, "estimator": "maxrl"}
-    ours, theirs = (told(trainer=name, **given) for name in ("loop", "trl"))
-
-    def apart(one, other):
-        return math.sqrt(
-            sum(float(((one[key] - other[key]) ** 2).sum()) for key in one if "model/" in key)
-        )
-
-    moved = apart(theirs[0][1], theirs[-1][1])
-    # AdamW's first steps are the signs of gradients, and some are rounding.
-    assert apart(ours[-1][1], theirs[-1][1]) < 1e-2 * moved
-    names = lab_names(ours) & lab_names(theirs)
-    assert {"pass@1", "train pass@1", "grad_norm", "entropy", "loss", "induced weight"} <= names
-
-
-def lab_names(outputs) -> set[str]:
-    return set(outputs[-1][0].metrics)
 
 
 # --- vLLM in this process -----------------------------------------------------------------------

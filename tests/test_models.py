@@ -44,14 +44,6 @@ def test_a_revision_in_the_name_is_the_one_that_is_loaded(hub):
     assert revision_of(place) == NEWER
 
 
-def test_an_engine_answers_from_the_pinned_folder(hub):
-    from lab.llm.engines.transformers_engine import TransformersEngine
-
-    engine = TransformersEngine("Qwen/Qwen3-4B", device="cpu")
-    assert engine.model.config._name_or_path.endswith(REVISIONS["Qwen/Qwen3-4B"])
-    assert engine.name == "Qwen/Qwen3-4B"
-
-
 def test_an_interrupted_download_does_not_count_as_cached(hub):
     snapshot = hub / "snapshots" / REVISIONS["Qwen/Qwen3-4B"]
     for weights in snapshot.glob("*.safetensors"):

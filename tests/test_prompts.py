@@ -10,8 +10,6 @@ from transformers import PreTrainedTokenizerFast
 
 from lab.errors import LabError
 from lab.llm.data.prompts import (
-    ENDS,
-    FOLDER,
     LENGTH,
     STOP,
     Prompt,
@@ -68,21 +66,6 @@ def test_a_chat_prompt_is_the_official_suffix_in_one_user_turn(name, turn):
     assert shown == f"<|im_start|>user\n{turn}<|im_end|>\n<|im_start|>assistant\n"
 
 
-def test_the_plain_prompt_is_the_question_and_a_newline_and_needs_no_tokenizer():
-    assert load_prompt("plain").render("12+7*3=?") == "12+7*3=?\n" and not load_prompt("plain").chat
-
-
-def test_every_file_of_the_folder_is_a_prompt_with_one_place_for_the_question():
-    assert (
-        prompt_names() == ["maxrl_gsm8k", "maxrl_qwen", "pacs", "plain"]
-        and len(list(FOLDER.iterdir())) == 4
-    )
-    for name in prompt_names():
-        assert (
-            load_prompt(name).text.count("{question}") == 1 and "{{" not in load_prompt(name).text
-        )
-
-
 @pytest.mark.parametrize(
     "question", ["What is {x} in {question}?", r"Simplify $\frac{1}{2}$ {{0}}.", "100% of %s"]
 )
@@ -102,16 +85,6 @@ def test_the_hash_tells_any_two_prompts_apart_and_stays_the_same():
     assert (
         Prompt("other", "{question}\n", chat=False).hash == load_prompt("plain").hash
     )  # of the text, not of the name
-
-
-def test_the_prompt_is_encoded_once_and_not_with_a_second_beginning():
-    words = tokenizer()
-    ids = words(load_prompt("maxrl_qwen").render("1+1?", words), add_special_tokens=False)[
-        "input_ids"
-    ]
-    assert (
-        ids[0] == words.convert_tokens_to_ids("<|im_start|>") and ids.count(words.unk_token_id) == 0
-    )
 
 
 def test_an_unknown_prompt_names_the_nearest_one():
@@ -145,11 +118,6 @@ def test_both_the_end_of_the_text_and_the_end_of_the_turn_stop_an_answer():
 
 def test_a_chat_model_whose_own_end_is_the_turn_stops_at_the_text_too():
     assert list(stop_tokens(tokenizer(eos="<|im_end|>"))) == ["<|im_end|>", "<|endoftext|>"]
-
-
-def test_only_end_tokens_that_the_tokenizer_has_are_named():
-    assert list(stop_tokens(tokenizer(special=()))) == ["<|endoftext|>"]
-    assert "<|im_start|>" not in ENDS
 
 
 def test_a_tokenizer_without_an_end_is_refused():

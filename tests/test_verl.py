@@ -16,7 +16,7 @@ import torch
 from specs import SPECS
 
 import lab
-from lab.errors import LabError, parse_call, write_call
+from lab.errors import LabError, parse_call
 from lab.llm.train.verl_adapter import LOST, compute_score
 
 pytestmark = pytest.mark.skipif(find_spec("verl") is None, reason="verl is not installed")
@@ -79,15 +79,6 @@ def test_graded_answers_have_the_labs_advantages_in_verl_too(spec):
     lost = in_verl(spec, [0.5, LOST, 0.25], whole(3), list("aaa"))[:, 0]
     expected = lab.advantages(spec, np.array([0.5, 0.25])).astype(np.float32)
     assert lost.tolist() == [expected[0], 0, expected[1]]
-
-
-def test_groups_of_any_size_are_told_by_their_uids_alone():
-    rewards, uids = [1, 1, 0, 0, 1, 0, 0, 1], list("abacabcb")
-    found = in_verl("maxrl", rewards, whole(8), uids)[:, 0]
-    for uid in "abc":
-        rows = [i for i, other in enumerate(uids) if other == uid]
-        ours = lab.advantages("maxrl", np.array([rewards[i] for i in rows]))
-        assert found[rows].tolist() == pytest.approx(ours.tolist())
 
 
 def test_only_tokens_that_the_model_wrote_carry_an_advantage():
@@ -170,14 +161,6 @@ def test_what_cannot_be_right_stops_with_a_sentence(spec, rewards, uids, options
     assert sentence in str(error.value)
 
 
-def test_a_group_of_one_may_be_set_to_zero_by_its_rule():
-    assert in_verl("rloo", [1, 0, 1], whole(3), list("aab"), singleton="zero")[:, 0].tolist() == [
-        1,
-        -1,
-        0,
-    ]
-
-
 def test_verls_own_names_are_untouched(algos):
     own = algos.get_adv_estimator_fn("grpo")
     assert own.__module__ == "verl.trainer.ppo.core_algos"
@@ -248,41 +231,6 @@ def test_the_loss_follows_verls_batch_over_many_processes_and_its_rollout_correc
     ].item() == pytest.approx(2 / 16 * 4)
     corrected = loss(config=settings(), rollout_is_weights=torch.tensor([[0.5, 1.0]]), **given)
     assert corrected[0].item() == pytest.approx(0.75) and corrected[1] == {"actor/ppo_kl": 1.0}
-
-
-def test_on_policy_the_gradient_is_that_of_verls_clipped_loss(algos):
-    from verl.workers.config import FSDPActorConfig
-
-    config = FSDPActorConfig(
-        strategy="fsdp", ppo_mini_batch_size=4, ppo_micro_batch_size_per_gpu=4, rollout_n=2
-    )
-    logp = torch.randn(4, 3, generator=torch.Generator().manual_seed(1), requires_grad=True)
-    tokens = in_verl("grpo", [1, 0, 0, 1], whole(4), list("aabb"))
-    gradients = []
-    for name in ("lab.policy_gradient", "vanilla"):
-        loss, _ = algos.get_policy_loss_fn(name)(
-            old_log_prob=logp.detach(),
-            log_prob=logp,
-            advantages=tokens,
-            response_mask=whole(4),
-            loss_agg_mode="token-mean",
-            config=config,
-        )
-        gradients.append(torch.autograd.grad(loss, logp)[0])
-    assert torch.allclose(*gradients, atol=1e-7)
-
-
-def test_pacs_in_verl_is_its_own_loss_at_the_anchor():
-    from lab.losses import pacs
-
-    ratio = torch.zeros(2, 4, dtype=torch.float64, requires_grad=True)
-    rewards = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 1]], dtype=torch.float64)
-    for options in ({}, {"balanced": False}, {"beta": 2.0}, {"score": "dr_grpo"}):
-        found = in_verl(
-            write_call("pacs_anchor", options), rewards.reshape(-1), whole(8, 1), list("aaaabbbb")
-        )
-        (gradient,) = torch.autograd.grad(pacs(ratio, rewards, **options), ratio)
-        assert torch.allclose(found.double().reshape(2, 4), -gradient * 8, atol=1e-6)
 
 
 # --- Reward -------------------------------------------------------------------------------------
