@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from matplotlib import colors
 
-import lab
 from lab.errors import LabError
 from lab.show import plots
-from lab.show.line_styles import OLIVE, PALETTE, REFERENCE_STYLES, VARIANT_STYLES
+from lab.show.line_styles import OLIVE, PALETTE
 
 SIGHT = {
     "normal": np.eye(3),
@@ -40,18 +39,8 @@ TO_XYZ = np.array(
     ]
 )
 APART = 20  # the least distance of two colours
-SHADES_APART = 7  # lightness of neighbouring shades of one method
 NEVER_TOGETHER = [{plots.PURPLE, plots.BLUE}, {plots.PURPLE, plots.GREEN}]
 STYLES = {name: plots.line_style(name) for name in plots.LOOKS}
-FAMILIES = {
-    "RL": ("rl", "rloo", "reinforce_mean"),
-    "GRPO": ("arcsine", "grpo"),
-    "MaxRL": ("maxrl", "truncated"),
-    "ML": ("ml",),
-    "PACS": ("log_odds", "pacs_anchor", "pacs"),
-    "PKPO": ("pkpo",),
-    "drawn": ("from_weight",),
-}
 
 
 SAME = [
@@ -100,26 +89,6 @@ def test_the_colours_of_the_palette_are_told_apart_by_every_reader():
     assert OLIVE not in PALETTE
 
 
-def test_a_method_that_a_setting_sets_apart_looks_like_no_other():
-    looks = {}
-    for look in (*STYLES.values(), *VARIANT_STYLES.values()):
-        looks.setdefault((look.color, look.dash), set()).add(look.label)
-    # An objective looks like the estimator that climbs it, whose name it may differ from.
-    assert [labels for labels in looks.values() if len(labels) > 1] == [{"RL", "RLOO"}]
-    assert {look.color for look in REFERENCE_STYLES.values()} == {plots.GREY, plots.BLACK}
-
-
-@pytest.mark.parametrize("name", ["rloo", "grpo", "maxrl", "pacs", "from_weight"])
-def test_shades_go_from_light_to_dark_in_steps_that_grey_shows(name):
-    steps = -np.diff([lightness(shade) for shade in plots.line_style(name).shades(5)])
-    assert (steps >= SHADES_APART).all()
-
-
-@pytest.mark.parametrize("name", STYLES)
-def test_words_in_the_ink_of_a_look_are_readable_on_white(name):
-    assert lightness(plots.line_style(name).ink) < 57
-
-
 def test_a_lifted_estimator_looks_like_its_own_under_its_own_label():
     own, lifted = plots.line_style("maxrl"), plots.line_style("lift(maxrl)")
     assert lifted == own._replace(label="lifted MaxRL")
@@ -158,18 +127,6 @@ def test_a_mixture_looks_like_none_of_its_parts():
 def test_a_name_without_a_look_is_refused_with_the_nearest(text, said):
     with pytest.raises(LabError, match=said):
         plots.line_style(text)
-
-
-def test_every_look_is_of_something_in_the_catalogue():
-    aliases = {"pacs_anchor"}  # in recorded runs
-    known = {*lab.estimator_names(), *lab.objective_names(), *aliases}
-    assert set(STYLES) - {"from_weight"} <= known
-
-
-def test_one_colour_a_family_and_one_family_a_colour():
-    colors = {family: {STYLES[name].color for name in names} for family, names in FAMILIES.items()}
-    assert all(len(found) == 1 for found in colors.values())
-    assert len(set.union(*colors.values())) == len(FAMILIES)
 
 
 def test_two_looks_differ_in_dash_or_in_lightness_so_that_grey_is_enough():

@@ -93,12 +93,6 @@ def test_no_name_in_the_legend_is_cut(maze):
         assert not [said for said in picture_checks.words_astray(figure) if "leaves" in said]
 
 
-def test_more_settings_than_colours_and_dashes_are_drawn_all_the_same():
-    table = pd.DataFrame({"setting": [f"{i:03}" for i in range(60)]}).assign(beta=range(60))
-    looks = report_plots.looks(table, ["beta"])
-    assert len(looks) == 60 and len(set(looks.values())) == 48
-
-
 def test_a_distribution_is_the_share_of_problems_at_or_below_each_pass_rate():
     first = rates(groups("maxrl", right=[0, 0, 2, 4]), groups("rloo", right=[0, 0, 0, 4]))
     last = rates(groups("maxrl", right=[4, 4, 4, 4]), groups("rloo", right=[0, 0, 1, 4]))
