@@ -11,7 +11,7 @@ from lab.errors import LabError
 from lab.llm.data.datasets import DATASETS
 from lab.mathematics.estimators import estimator
 from lab.papers import pages, tables
-from lab.papers.published import printed, printed_hyperparameters
+from lab.papers.published import printed, printed_texts
 from lab.papers.registry import items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED
 from lab.runs.cluster import job
@@ -114,7 +114,7 @@ def test_every_printed_hyperparameter_has_a_setting_or_words_and_no_setting_is_l
     ]
     for item in with_settings:
         names = [*item.hyperparameters["settings"], *item.hyperparameters["words"]]
-        printed = printed_hyperparameters(item.paper, item.item)["parameter"]
+        printed = printed_texts("hyperparameters", item.paper, item.item)["parameter"]
         assert sorted(names) == sorted(printed)
 
 

@@ -96,13 +96,12 @@ def measured_at(place: str) -> Measured | None:
     | "... METRIC at the start where ..." | of the first record |
     | "FIGURE: COLUMN where KEY=VALUE; ..." | a cell of what a figure draws, its FIGURE.csv |
 
-    By problem there are "pass@K" and "share of pass rates above P" and "below P"; every other
+    By problem there are "pass@K" and "share of pass rates above P"; every other
     metric is by seed, "pass rate of the largest gradient" too, of the problem whose expected
     gradient is the longest. So is a cell of a figure whose row has columns "seed S", of which it
     is the mean. A figure's place that names several rows with a `problem` gives one value for each
-    problem. "COLUMN of the largest KEY" takes the row with the largest KEY. KEY=A|B takes both
-    values, so that the seeds that two settings share can be compared. LabError: nothing, or more
-    than one value for a seed and problem; an unknown column.
+    problem. KEY=A|B takes both values, so that the seeds that two settings share can be compared.
+    LabError: nothing, or more than one value for a seed and problem; an unknown column.
     """
     match = re.fullmatch(r"([\w/]+): (.+?) where (.+)", place)
     if not match:
@@ -148,9 +147,9 @@ def _by_problem(metric: str) -> Callable[[pd.DataFrame], Array] | None:
     if match := re.fullmatch(r"pass@(\d+)", metric):
         k = int(match[1])
         return lambda rows: pass_at_k_of_groups(rows, k)
-    if match := re.fullmatch(r"share of pass rates (above|below) ([\d.]+)", metric):
-        sign, bound = (1 if match[1] == "above" else -1), float(match[2])
-        return lambda rows: (sign * (rows["pass_rate"].to_numpy() - bound) > 0).astype(float)
+    if match := re.fullmatch(r"share of pass rates above ([\d.]+)", metric):
+        bound = float(match[1])
+        return lambda rows: (rows["pass_rate"].to_numpy() > bound).astype(float)
     return None
 
 
@@ -183,8 +182,6 @@ def _selected(table: pd.DataFrame, conditions: dict[str, str], place: str) -> pd
 def _of_figure(place: str, name: str, column: str, conditions: dict[str, str]) -> Measured:
     drawn, has_runs = _figure_data(name)
     table = _selected(drawn, conditions, place)
-    if largest := re.fullmatch(r"(.+) of the largest (.+)", column):
-        column, table = largest[1], table.nlargest(1, largest[2])
     if column not in table:
         raise unknown(f"column of {name}", column, table.columns)
     if len(table) > 1 and "problem" in table:

@@ -38,18 +38,12 @@ def printed(paper: str, item: str | None = None) -> pd.DataFrame:
     return table[table["item"] == item].reset_index(drop=True)
 
 
-def printed_hyperparameters(paper: str, item: str) -> pd.DataFrame:
-    """The rows of a table of hyperparameters. Columns: parameter, value (text), unit, remark."""
-    return _texts("hyperparameters", paper, item)
+def printed_texts(file: str, paper: str, item: str) -> pd.DataFrame:
+    """The rows of `item` in a file of both papers, every cell a text.
 
-
-def printed_formulas(paper: str, item: str) -> pd.DataFrame:
-    """The cells of a table of formulas. Columns: method, quantity, formula (text)."""
-    return _texts("formulas", paper, item)
-
-
-def _texts(file: str, paper: str, item: str) -> pd.DataFrame:
-    """The rows of `item` in a file of both papers, every cell a text."""
+    Columns of "hyperparameters": parameter, value, unit, remark; of "formulas": method, quantity,
+    formula.
+    """
     import pandas as pd
 
     table = pd.read_csv(FOLDER / f"{file}.csv", dtype=str, keep_default_na=False)

@@ -18,7 +18,7 @@ from lab.mathematics.formula import formula_weight
 from lab.mathematics.objectives import objective
 from lab.mathematics.weights import induced_weight
 from lab.papers.measured import measured_at
-from lab.papers.published import PAPERS, printed, printed_formulas, printed_hyperparameters
+from lab.papers.published import PAPERS, printed, printed_texts
 from lab.papers.registry import Item
 from lab.papers.verdicts import UNKNOWN
 from lab.runs.experiments import experiment
@@ -47,7 +47,7 @@ def text_columns(item: Item) -> int:
     if item.hyperparameters:
         return len(HEAD)
     if item.weights:
-        return 2 + printed_formulas(item.paper, item.item)["quantity"].nunique()
+        return 2 + printed_texts("formulas", item.paper, item.item)["quantity"].nunique()
     return len(item.layout["rows"]) + 1
 
 
@@ -82,12 +82,8 @@ def _our_cell(item: Item, row: str, column: str) -> str:
     """Our value as a percentage with its interval; empty if we measured no such column."""
     if column not in item.ours["columns"]:
         return ""
-    place = (
-        item.ours["cell"]
-        .replace("ROW", item.ours["rows"][row])
-        .replace("COLUMN", item.ours["columns"][column])
-    )
-    value = measured_at(place)
+    place = item.ours["cell"].replace("ROW", item.ours["rows"][row])
+    value = measured_at(place.replace("COLUMN", item.ours["columns"][column]))
     return UNKNOWN if value is None else value.text(1, unit=100)
 
 
@@ -97,7 +93,7 @@ def _hyperparameters(item: Item) -> Lines:
     preset = experiment(chosen["preset"])
     values = preset.usual | preset.scales["paper"]
     rows: Lines = [HEAD]
-    for row in printed_hyperparameters(item.paper, item.item).itertuples():
+    for row in printed_texts("hyperparameters", item.paper, item.item).itertuples():
         published = f"{row.value} ({row.remark})" if row.remark else row.value
         if row.parameter in chosen["words"]:
             rows.append([row.parameter, published, chosen["words"][row.parameter], "", "none"])
@@ -140,16 +136,18 @@ def _written(value: Any) -> str:
 
 def _formulas(item: Item) -> Lines:
     """Each printed row with the weight that it means, and the lab's exact weight below it."""
-    table = printed_formulas(item.paper, item.item)
+    table = printed_texts("formulas", item.paper, item.item)
     columns = list(table["quantity"].unique())
     rows: Lines = [["", "", *columns, *(f"w({p:g})" for p in PASS_RATES)]]
     for method, part in table.groupby("method", sort=False):
-        published, ours = _weights(item.weights[method])
-        cells = dict(zip(part["quantity"], part["formula"], strict=True))
-        formulas = [cells[column] for column in columns]
-        name = [_name(item.weights[method]), *[""] * (len(columns) - 1)]
-        rows.append([method, "published", *formulas, *_rounded(published)])
-        rows.append([method, "ours", *name, *_rounded(ours)])
+        row = item.weights[method]
+        published, ours = ([f"{weight:.4g}" for weight in weights] for weights in _weights(row))
+        formulas = part.set_index("quantity")["formula"][columns]
+        name = (
+            row["objective"] if "objective" in row else "{estimator}, N = {rollouts}".format(**row)
+        )
+        rows.append([method, "published", *formulas, *published])
+        rows.append([method, "ours", name, *[""] * (len(columns) - 1), *ours])
     return rows
 
 
@@ -159,15 +157,6 @@ def _weights(row: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     if "objective" in row:
         return published, objective(row["objective"]).weight(PASS_RATES)
     return published, induced_weight(row["estimator"], row["rollouts"], PASS_RATES)
-
-
-def _name(row: dict[str, Any]) -> str:
-    """What of the lab stands for the row."""
-    return row["objective"] if "objective" in row else f"{row['estimator']}, N = {row['rollouts']}"
-
-
-def _rounded(weights: np.ndarray) -> list[str]:
-    return [f"{weight:.4g}" for weight in weights]
 
 
 def agreement(item: Item) -> str:
@@ -209,26 +198,21 @@ def latex(item: Item) -> str:
     r"""The table in LaTeX, for a document with \usepackage{booktabs}."""
     table = lines(item)
     head, *body = (rf"{' & '.join(map(escaped, line))} \\" for line in table)
+    rows = "\n".join(body)
     keys = text_columns(item)
     alignment = "l" * keys + "r" * (len(table[0]) - keys)
-    notes = [r"\par\footnotesize", *(escaped(note) for note in item.notes)] if item.notes else []
-    return (
-        "\n".join(
-            [
-                r"\begin{table}",
-                r"\centering",
-                r"\small",
-                rf"\caption{{{escaped(caption(item))}}}",
-                rf"\begin{{tabular}}{{{alignment}}}",
-                r"\toprule",
-                head,
-                r"\midrule",
-                *body,
-                r"\bottomrule",
-                r"\end{tabular}",
-                *notes,
-                r"\end{table}",
-            ]
-        )
-        + "\n"
-    )
+    notes = [r"\par\footnotesize", *map(escaped, item.notes)] if item.notes else []
+    below = "".join(f"\n{line}" for line in notes)
+    return rf"""\begin{{table}}
+\centering
+\small
+\caption{{{escaped(caption(item))}}}
+\begin{{tabular}}{{{alignment}}}
+\toprule
+{head}
+\midrule
+{rows}
+\bottomrule
+\end{{tabular}}{below}
+\end{{table}}
+"""

@@ -79,16 +79,14 @@ class Step:
 
     @property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        a, b = self.a.values, self.b.values
-        if self.a.over == "exact":
-            return np.full_like(b, self.a.mean), b
-        if self.b.over == "exact":
-            return a, np.full_like(a, self.b.mean)
-        if (self.a.over, self.a.items) != (self.b.over, self.b.items):
+        """The values of both, a constant as often as there are values of the other."""
+        is_one_constant = "exact" in (self.a.over, self.b.over)
+        if not is_one_constant and (self.a.over, self.a.items) != (self.b.over, self.b.items):
             raise LabError(
                 f"{self.left} and {self.right} were not measured on the same seeds and problems:"
                 " compare numbers that were, or leave the order out"
             )
+        a, b = np.broadcast_arrays(self.a.values, self.b.values)
         return a, b
 
     @cached_property
@@ -196,13 +194,13 @@ def _number(name: str, numbers: dict[str, Measured]) -> Measured:
 class Family:
     """The steps of all claims of a paper, with their p-values adjusted for how many there are."""
 
-    def __init__(self, families: Sequence[Sequence[Step]]) -> None:
-        self.tests = sum(len(step.tests) for claim in families for step in claim)
-        adjusted = iter(holm([p for claim in families for step in claim for _, p in step.tests]))
-        self._adjusted = [
-            [[next(adjusted) for _ in step.tests] for step in claim] for claim in families
+    def __init__(self, claims: Sequence[Sequence[Step]]) -> None:
+        p_values = [p for claim in claims for step in claim for _, p in step.tests]
+        self.tests = len(p_values)
+        adjusted = iter(holm(p_values))
+        self._claims = [
+            [(step, [next(adjusted) for _ in step.tests]) for step in claim] for claim in claims
         ]
-        self._families = families
 
     def verdict(self, claim: int) -> str:
         """Of a claim by its place: it holds if all steps hold, and does not if one does not."""
@@ -211,10 +209,8 @@ class Family:
 
     def of_steps(self, claim: int) -> list[tuple[Step, str]]:
         """The steps of a claim, each with its verdict."""
-        steps_and_p = zip(self._families[claim], self._adjusted[claim], strict=True)
-        return [(step, step.verdict(p)) for step, p in steps_and_p]
+        return [(step, step.verdict(p)) for step, p in self._claims[claim]]
 
     def texts(self, claim: int) -> list[str]:
         """Every difference of a claim in words; those without chance speak for themselves."""
-        steps_and_p = zip(self._families[claim], self._adjusted[claim], strict=True)
-        return [step.text(p, self.tests) for step, p in steps_and_p if not step.is_exact]
+        return [step.text(p, self.tests) for step, p in self._claims[claim] if not step.is_exact]
