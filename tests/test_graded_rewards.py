@@ -13,7 +13,7 @@ from lab.errors import LabError
 from lab.runs import experiment, results
 from lab.runs.provenance import ROOT
 from lab.toy import images, maze
-from lab.toy.gradient_source import GradientSource, log_chance, real_reward_metrics
+from lab.toy.gradient_source import GradientSource, real_reward_metrics
 from lab.toy.image_data import MAX_CLASSES, describe, shares_right
 from lab.toy.images import Images
 from lab.toy.maze_env import DONE, PAD, PATH, UP, draw, progress, walk
@@ -79,23 +79,12 @@ def test_the_exact_gradient_is_that_of_the_tail_log_likelihood(logits):
     assert metrics["mean reward"] == pytest.approx(float((p * REWARDS).sum().detach() / 2))
 
 
-def test_many_rollouts_of_lifted_maxrl_climb_the_tail_log_likelihood(logits):
-    exact = GradientSource("ml", "exact", N).loss(logits.log_softmax(1), REWARDS, 0)
-    finite = GradientSource("lift(maxrl)", "expected", 4096).loss(logits.log_softmax(1), REWARDS, 0)
-    assert torch.allclose(gradient(exact, logits), gradient(finite, logits), atol=1e-6)
-
-
 def test_counts_are_listed_answer_by_answer():
     logits = torch.randn(50, 4, generator=torch.Generator().manual_seed(0))
     counts = draw_counts(logits.softmax(1), 9, 1)
     answers = listed(counts, 9)
     assert answers.shape == (50, 9) and (answers.diff(dim=1) >= 0).all()
     assert all(torch.equal((answers == k).sum(1), counts[:, k].long()) for k in range(4))
-
-
-def test_an_answer_among_all_is_certain():
-    logp = torch.randn(3, 4, dtype=torch.float64).log_softmax(1)
-    assert log_chance(logp, torch.ones(3, 4, dtype=torch.bool)).abs().max() < 1e-12
 
 
 @pytest.mark.parametrize(

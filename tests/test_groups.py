@@ -43,12 +43,6 @@ def test_two_problems_with_equal_prompts_stay_two_groups():
     assert [g.rewards.tolist() for g in groups] == [[1, 1, 1], [0, 0, 0]]
 
 
-def test_groups_come_in_order_of_first_appearance_and_keep_their_rollouts_in_order():
-    groups = make_groups(SAMPLED, "score")
-    assert [g.problem for g in groups] == ["b", "a", "d"]
-    assert [r.index for r in groups[1].rollouts] == [0, 1, 2]
-
-
 def test_a_lost_rollout_leaves_a_smaller_group_and_a_lost_problem_none():
     groups = {g.problem: g for g in make_groups(SAMPLED, "score")}
     assert [(r.index, r.reward) for r in groups["b"].rollouts] == [(0, 1.0), (2, 0.0)]
@@ -66,12 +60,6 @@ def test_a_lost_rollout_leaves_a_smaller_group_and_a_lost_problem_none():
 )
 def test_truncated_rollouts_follow_the_stated_policy(truncation, expected):
     assert {g.problem: g.rewards.tolist() for g in make_groups(SAMPLED, truncation)} == expected
-
-
-def test_the_policy_zero_keeps_the_mark_and_leaves_its_input_alone():
-    rollout = Rollout("x", 0, 1.0, truncated=True)
-    (group,) = make_groups([rollout], "zero")
-    assert group.rollouts == (Rollout("x", 0, 0.0, truncated=True),) and rollout.reward == 1.0
 
 
 def test_an_unknown_truncation_policy_is_refused():

@@ -20,7 +20,7 @@ from enumeration import share_of_subsets_hit
 from safetensors.torch import load_file
 
 import lab
-from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig
+from lab.configurations.toy_worlds import MazeConfig
 from lab.errors import LabError
 from lab.runs import Run, configure, experiment, start_of, state_of, train
 from lab.toy import maze, maze_parts, maze_policy
@@ -235,33 +235,6 @@ def test_each_change_to_the_loss_is_what_its_description_says(young, change):
     assert_same_gradient(ours, gradients(world, expected))
     without = gradients(world, plain)
     assert any((ours[key] - without[key]).norm() > 0.02 * without[key].norm() for key in ours)
-
-
-def test_the_greedy_filter_leaves_out_the_mazes_that_are_solved_greedily_and_no_others(young):
-    world = world_of(young, greedy_filter=True, batch=12)
-    step = telling_step(world)
-    mazes = world.stream.at(step)
-    seen, advantages = [], world.advantages
-    world.advantages = lambda *given: seen.append(given) or advantages(*given)
-    loss_of(world, step)
-    right = torch.zeros(12, 4, dtype=torch.bool)
-    right[:, 0] = True
-    A = advantages(right, torch.zeros(12, 4), seen[0][2])
-    solved = solved_greedily(world, mazes)
-    assert 0 < sum(solved) < 12
-    for gone, row in zip(solved, A.tolist(), strict=True):
-        assert row == pytest.approx([0] * 4 if gone else [3, -1, -1, -1])
-
-
-def test_smoothing_favours_unlikely_right_and_likely_wrong_rollouts_by_hand(young):
-    """RLOO's one of two: 1 and -1. With c = 0.5 and mean log-probabilities -2 and -0.4: 1 + 1 and
-    -1 - 0.2.
-    """
-    world = world_of(young, estimator="rloo", smoothing=0.5)
-    A = world.advantages(
-        torch.tensor([[True, False]]), torch.tensor([[-2.0, -0.4]]), torch.tensor([[False]])
-    )
-    assert A.tolist() == [pytest.approx([2.0, -1.2])]
 
 
 def test_a_step_that_nothing_solves_moves_nothing_and_smoothing_still_does(young):
@@ -511,23 +484,6 @@ def test_log_probabilities_of_sampling_and_of_scoring_agree_and_their_mismatch_i
     assert sound < 1e-4 and broken > 1e-2
 
 
-def test_the_mismatch_is_the_largest_over_rollouts(young):
-    world = world_of(young)
-    play = world.policy.sample_rollouts
-
-    def lying(*given):
-        played = play(*given)
-        played.logp[1, 3, 0] += 0.25
-        played.logp[2, 0, 0] -= 0.125
-        return played
-
-    world.policy.sample_rollouts = lying
-    loss_of(world, 0)
-    assert float(world.step_statistics[-1]["log-probability mismatch"]) == pytest.approx(
-        0.25, abs=1e-4
-    )
-
-
 def test_a_record_tells_the_mean_over_the_steps_since_the_last_one(young):
     world = world_of(young)
     with torch.no_grad():
@@ -652,48 +608,25 @@ def test_the_start_tells_its_loss_on_the_examination_and_pass_at_k_after_its_las
 
 
 def by_hand(world, rate: float, betas: tuple[float, float], steps: int) -> dict[str, torch.Tensor]:
-    """Weights after so many steps: gradients clipped to norm 1, AdamW with weight decay 0.01, term
-    by term.
+    """Weights after so many steps of PyTorch's AdamW, with gradients clipped to norm 1.
 
     Adam forgets a scale that all its gradients share, so clipping is seen only where their norms
     differ.
     """
-    norms = []
-    named = dict(world.model.named_parameters())
-    first, second = (
-        {key: torch.zeros_like(value, dtype=torch.float64) for key, value in named.items()}
-        for _ in range(2)
-    )
+    weights, norms = list(world.model.parameters()), []
+    optimizer = torch.optim.AdamW(weights, lr=rate, betas=betas, weight_decay=0.01)
     for step in range(steps):
-        found = dict(
-            zip(named, torch.autograd.grad(loss_of(world, step), list(named.values())), strict=True)
-        )
-        norm = math.sqrt(
-            sum(float(gradient.double().square().sum()) for gradient in found.values())
-        )
-        norms.append(norm)
-        with torch.no_grad():
-            for key, weight in named.items():
-                gradient = found[key].double() * min(1.0, 1 / (norm + 1e-6))
-                first[key] = betas[0] * first[key] + (1 - betas[0]) * gradient
-                second[key] = betas[1] * second[key] + (1 - betas[1]) * gradient**2
-                mean, square = (
-                    first[key] / (1 - betas[0] ** (step + 1)),
-                    second[key] / (1 - betas[1] ** (step + 1)),
-                )
-                weight.copy_(
-                    weight.double() * (1 - rate * 0.01) - rate * mean / (square.sqrt() + 1e-8)
-                )
+        optimizer.zero_grad()
+        loss_of(world, step).backward()
+        norms.append(float(torch.nn.utils.clip_grad_norm_(weights, 1.0)))
+        optimizer.step()
     assert max(norms) > max(1, 1.2 * min(norms))
-    return named
+    return dict(world.model.named_parameters())
 
 
 def assert_near(state: dict, expected: dict[str, torch.Tensor], rate: float) -> None:
-    """Within a hundredth of a step, where a gradient is more than rounding."""
-    off = torch.cat(
-        [(state[f"model/{key}"] - value).abs().flatten() for key, value in expected.items()]
-    )
-    assert (off < 0.01 * rate).float().mean() > 0.995 and off.max() < 4.1 * rate
+    for key, weight in expected.items():
+        torch.testing.assert_close(state[f"model/{key}"], weight.detach(), rtol=0, atol=0.01 * rate)
 
 
 def test_the_start_is_adamw_with_the_official_betas_and_clipped_gradients():
@@ -843,20 +776,6 @@ def test_two_objectives_with_one_seed_see_the_same_mazes_and_say_the_same_at_the
     assert not torch.equal(watch(world_of(young, seed=1))[1].tokens, first.tokens)
 
 
-def test_every_step_plays_with_numbers_of_its_own_that_all_objectives_share(young):
-    drawn = {}
-    for name in ("rloo", "maxrl"):
-        world, seen = world_of(young, estimator=name), []
-        play = world.policy.sample_rollouts
-        world.policy.sample_rollouts = lambda *given, play=play, seen=seen: (
-            seen.append(given[2]) or play(*given)
-        )
-        for step in range(4):
-            loss_of(world, step)
-        drawn[name] = [numbers.numpy().tobytes() for numbers in seen]
-    assert drawn["rloo"] == drawn["maxrl"] and len(set(drawn["rloo"])) == 4
-
-
 def test_half_precision_runs_and_stays_near_single(young):
     single, half = (
         records(young, precision=precision, steps=1, samples=64, estimator="rloo")[-1][0].metrics
@@ -952,18 +871,6 @@ def test_stopped_after_any_record_of_the_start_or_the_run_it_goes_on_to_the_same
         assert len(run.records()) == (told if function == "train" else 0)
         assert train(configure("maze", scale="smoke", **SMALL)).finished and start.finished
         assert (left_behind(run), left_behind(start)) == undisturbed
-
-
-def test_a_resumed_start_goes_on_from_its_checkpoint_and_not_from_the_beginning(monkeypatch):
-    with monkeypatch.context() as patch, pytest.raises(Crash):
-        break_trainer(patch, "train_start", 3)
-        train(configure("maze", scale="smoke", **SMALL), checkpoint_minutes=ALWAYS)
-    began, real = [], MazeSFT.losses
-    monkeypatch.setattr(
-        MazeSFT, "losses", lambda self, step: began.append(step) or real(self, step)
-    )
-    train(configure("maze", scale="smoke", **SMALL))
-    assert began == [2] or began == [1, 2]  # the record in flight may or may not have been saved
 
 
 SCRIPT = (
@@ -1074,20 +981,6 @@ def test_a_start_of_another_shape_is_refused_in_one_sentence(young):
 # --- Presets ------------------------------------------------------------------------------------
 
 
-def test_the_start_takes_the_settings_of_its_own_class():
-    before = experiment("maze").before
-    assert before.configuration is MazeStartConfig
-    assert type(before.part_of(config_of())) is MazeStartConfig
-    assert (
-        before.name == "maze_start"
-        and before.trainer == "lab.toy.maze:train_start"
-        and before.before is None
-    )
-    assert all(set(values) <= set(before.rules) for values in before.scales.values())
-    assert before.usual.keys() == before.rules.keys()
-    assert experiment("tabular").before is None
-
-
 def test_asking_for_the_start_of_what_has_none_is_refused_in_one_sentence():
     with pytest.raises(LabError, match="^tabular starts from nothing"):
         start_of(experiment("tabular").configure())
@@ -1156,10 +1049,6 @@ def test_what_cannot_run_is_refused_in_one_sentence_and_nothing_is_written(
 def test_more_held_out_mazes_than_there_are_is_refused_before_anything_is_written(refused, words):
     """7x7 has 5 held-out mazes, 5x5 none."""
     assert "held out" in refused("train", "maze", "scale=smoke", *words)
-
-
-def test_positions_that_just_suffice_are_enough():
-    assert config_of(positions=78).positions == 78
 
 
 def test_the_header_says_the_estimator_its_rules_and_what_becomes_of_truncated_rollouts():

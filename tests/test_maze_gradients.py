@@ -107,15 +107,6 @@ def test_the_gradients_are_those_of_the_exact_trainer(policy, rates):
         torch.testing.assert_close(ours, trainers, rtol=1e-3, atol=1e-5 * float(ours.norm()))
 
 
-def test_the_cosines_of_a_policy_that_shares_weights_are_not_those_of_the_tabular_world(rates):
-    cosines = rates.cosines()
-    torch.testing.assert_close(cosines, cosines.T)
-    torch.testing.assert_close(cosines.diagonal(), torch.ones(len(cosines)))
-    first, second = rates.scores[:2]
-    assert cosines[0, 1] == pytest.approx(cosine(first, second), abs=1e-5)
-    assert cosines[0, 1].abs() > 0.01
-
-
 def test_lengths_and_cosines_of_many_weights_do_not_grow_with_the_rounding_of_sums():
     generator = torch.Generator().manual_seed(0)
     long = torch.rand(1, 1_000_000, generator=generator) ** 8

@@ -10,12 +10,7 @@ import numpy as np
 import pytest
 import torch
 from enumeration import (
-    POLICY,
-    bernoulli_weight,
     binomial_row,
-    gradient_moments,
-    pass_rate,
-    pass_rate_gradient,
     reward_vectors,
 )
 from safetensors.torch import load_file
@@ -109,18 +104,6 @@ def test_curverl_by_eye():
     )
 
 
-def test_a_batch_leaves_the_window_after_its_time_and_one_of_groups_that_agree_takes_a_place():
-    two = with_memory("curverl(batches=2)", N)
-    first = two.observe([1, 2], N)
-    assert first.observe([0, 4], N).estimator().coefficients(N)[0].tolist() == (
-        first.estimator().coefficients(N)[0].tolist()
-    )
-    forgotten = first.observe([0, 4], N).observe([0], N)
-    assert forgotten.estimator().coefficients(N)[0].tolist() == (
-        two.estimator().coefficients(N)[0].tolist()
-    )
-
-
 def test_a_smaller_group_counts_by_its_pass_rate_and_is_weighed_by_it():
     memory = with_memory("curverl", N).observe([1, 1, 2], [4, 2, 4])  # the rates 1/4, 1/2, 1/2
     assert memory.window.sum(0).tolist() == [0, 1, 2, 0, 0]
@@ -129,21 +112,6 @@ def test_a_smaller_group_counts_by_its_pass_rate_and_is_weighed_by_it():
 
 
 # --- Frozen, the weight is exact ----------------------------------------------------------------
-
-
-@SPECS
-@pytest.mark.parametrize("seen", [0, 1, 4])
-def test_the_weight_of_a_frozen_estimator_is_the_mean_over_all_rewards(spec, seen):
-    definition = DEFINITIONS[spec](BATCHES[:seen])
-    frozen = after(spec, BATCHES[:seen]).estimator()
-    for p in (Fraction(1, 10), Fraction(7, 10)):
-        expected = float(bernoulli_weight(definition, N, p))
-        assert float(lab.induced_weight(frozen, N, float(p))) == pytest.approx(expected, rel=1e-12)
-    for right in ({0}, {1, 2}):
-        gradient, _ = gradient_moments(definition, N, POLICY, right)
-        weight = float(lab.induced_weight(frozen, N, float(pass_rate(POLICY, right))))
-        for got, slope in zip(gradient, pass_rate_gradient(POLICY, right), strict=True):
-            assert weight * float(slope) == pytest.approx(float(got), rel=1e-12, abs=1e-14)
 
 
 def test_the_weight_of_curverl_is_a_bernstein_polynomial_of_reverse_hazard_rates():

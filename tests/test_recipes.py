@@ -18,8 +18,7 @@ from enumeration import (
 
 import lab
 from lab.mathematics import recipes
-from lab.mathematics.recipes import Gate, effective_weight, gated, parse_gate
-from lab.mathematics.weights import binomial_mean
+from lab.mathematics.recipes import effective_weight, gated, parse_gate
 
 P = [Fraction(1, 1000), Fraction(3, 10), Fraction(1, 2), Fraction(19, 20)]
 RATES = np.array([float(p) for p in P])
@@ -115,16 +114,6 @@ def test_redrawing_until_mixed_is_the_absorbing_chain_over_all_groups(name, N):
     assert (found.kept == 1).all()
 
 
-@NAMES
-def test_redrawing_is_the_geometric_sum_over_the_groups_thrown_away(name):
-    """Sum over t of (1-m)^t E[g 1(mixed)], in fractions, at the rate where the chain is stiff."""
-    N, p = 4, P[0]
-    m = sum(chance(r, p) for r in reward_vectors(N) if 0 < sum(r) < N)
-    found = lab.effective_weight(name, N, float(p), gate="redraw")
-    close(found.weight, bernoulli_weight(scored(name, "redraw"), N, p) / m)
-    close(found.cost, N / m)
-
-
 def test_redrawing_rloo_at_two_rollouts_is_the_log_odds_and_dgpo_at_any_number():
     log_odds = 0.5 * lab.objective("log_odds")
     close(lab.effective_weight("rloo", 2, RATES, gate="redraw").weight, log_odds.weight(RATES))
@@ -164,18 +153,6 @@ def test_dropping_changes_exactly_the_weight_of_groups_that_agree(name):
         rtol=1e-12,
         atol=1e-12 * np.abs(plain).max(),
     )
-
-
-def test_a_gate_on_the_groups_rate_is_another_curve_than_a_gate_on_the_pass_rate():
-    p = np.array([0.1, 0.3, 0.7, 0.9])
-    found = lab.effective_weight("rloo", 4, p, gate="between(0.2, 0.8)").weight
-    assert found[0] > 0.2 and found[3] > 0.2  # outside [0.2, 0.8], yet not 0
-    plain = lab.effective_weight("rloo", 4, p).weight
-    close(plain, np.ones(4))
-    # K = 1, 2, 3 of 4 are kept: the gate is that of dynamic sampling here
-    close(found, plain)
-    narrow = lab.effective_weight("rloo", 4, p, gate="between(0.4, 0.6)").weight
-    assert narrow[0] < found[0] and not np.isclose(narrow[1], found[1])
 
 
 def test_a_gated_estimator_is_a_group_estimator_that_trains():
@@ -270,73 +247,6 @@ def test_dynamic_sampling_changes_the_length_of_the_step_and_its_noise_not_its_d
     assert relative < np.trace(plain_square - np.outer(plain, plain)) / (plain @ plain)
 
 
-def test_the_direction_does_change_where_groups_that_agree_are_paid_and_where_they_are_redrawn():
-    def cosine(a, b):
-        return a @ b / np.sqrt(a @ a * (b @ b))
-
-    for name in ("reinforce", "maxrl_eq7"):
-        plain, *_ = one_kept_group(name, PROBLEMS, 4, None)
-        mean, *_ = one_kept_group(name, PROBLEMS, 4, "drop")
-        assert cosine(plain, mean) < 0.999
-    p = PROBLEMS[:, 0]
-    grad_p = (PROBLEMS * (np.eye(3)[0] - p[:, None])).ravel()
-    plain, *_ = one_kept_group("maxrl", PROBLEMS, 4, None)
-    weight = lab.effective_weight("maxrl", 4, p, gate="redraw").weight
-    assert cosine(plain, np.repeat(weight, 3) * grad_p) < 0.999
-
-
-def test_training_with_dynamic_sampling_goes_the_way_of_training_without_it():
-    """The tabular world, exact gradients: every outcome of every problem is enumerated.
-
-    With steps of one length both trainings pass through the same policies; with their own lengths
-    the gated step is longer by one over the share of groups that are kept.
-    """
-    import torch
-
-    from lab.runs import experiment
-    from lab.toy.optimizers import SGD
-    from lab.toy.tabular import Tabular
-    from lab.toy.worlds import learn
-
-    class Gated(Tabular):
-        """Its loss has the mean gradient of a step of groups that are kept."""
-
-        gate = "drop"
-
-        def loss(self, step):
-            pi = self.model.logits.detach().softmax(1).numpy()
-            mean, _, self.share = one_kept_group(self.estimator, pi, 3, self.gate)
-            ascent = torch.from_numpy(mean.reshape(pi.shape)) * len(pi)
-            return -(ascent * self.model.logits).sum()
-
-    def world(kind, name):
-        given = {"estimator": name, "gradient": "expected", "rollouts": 3, "problems": 6}
-        ends = {"answers": 3, "hardest": 0.01, "easiest": 0.95}
-        made = kind(experiment("tabular").configure("smoke", given | ends))
-        made.estimator = name
-        return made
-
-    def path(made, steps=25):
-        optimizer = SGD(made.model.parameters(), lr=0.3)
-        loop = learn(made, optimizer, lambda step: 0.3, steps, 1, None, gradient_norm=1.0)
-        return np.stack([record.groups["pass_rate"] for record in loop])
-
-    def gradient(made):
-        made.model.zero_grad(set_to_none=True)
-        made.loss(0).backward()
-        return made.model.logits.grad.numpy().copy()
-
-    plain, with_gate = world(Tabular, "maxrl"), world(Gated, "maxrl")
-    share = lab.effective_weight("maxrl", 3, plain.pass_rates(), gate="drop").kept.mean()
-    np.testing.assert_allclose(gradient(with_gate), gradient(plain) / share, rtol=1e-10, atol=1e-14)
-    paths = path(plain), path(with_gate)
-    assert paths[0][-1].mean() > paths[0][0].mean() + 0.1  # it learned
-    np.testing.assert_allclose(paths[1], paths[0], rtol=1e-10)
-    # and the comparison can fail: where groups that agree are paid, the gate goes another way
-    one, other = path(world(Tabular, "reinforce")), path(world(Gated, "reinforce"))
-    assert np.abs(one - other).max() > 0.01
-
-
 # --- Allocation and chances (G4, G5) --------------------------------------------------------------
 
 
@@ -386,14 +296,6 @@ def test_an_allocation_by_the_last_rate_is_the_mixture_over_all_last_groups(name
         close(found.kept, shares)
 
 
-def test_rloo_summed_with_an_allocation_by_the_last_rate_has_its_bernstein_polynomial():
-    found = lab.effective_weight(
-        "rloo", 16, RATES, allocation="by_last_rate(24, 12, 8, 6)", per="rollout"
-    ).weight
-    close(found, binomial_mean([24, 12, 8, 6], RATES))
-    close(found, 24 * (1 - (1 - RATES) ** 4) / (4 * RATES))  # 24/(K+1): MaxRL of order 4
-
-
 def test_a_chance_multiplies_everything():
     plain = lab.effective_weight("maxrl", 8, RATES, gate="drop")
     for written in ("4*p*q", lambda p: 4 * p * (1 - p), 4 * RATES * (1 - RATES)):
@@ -434,17 +336,6 @@ def test_a_recipe_survives_its_text(text, spec):
         assert one.spec == spec
     np.testing.assert_array_equal(one.weight(RATES), one.at(RATES).weight)
     np.testing.assert_array_equal(one.cost(RATES), one.at(RATES).cost)
-
-
-def test_a_recipe_does_what_its_parts_say():
-    one = lab.recipe("maxrl, N=8, gate=between(0.25, 0.5), chance=q, per=rollout")
-    parts = dict(gate="between(0.25, 0.5)", chance=1 - RATES, per="rollout")
-    for ours, theirs in zip(
-        one.at(RATES), lab.effective_weight("maxrl", 8, RATES, **parts), strict=True
-    ):
-        np.testing.assert_array_equal(ours, theirs)
-    assert lab.recipe("maxrl", 4) == lab.Recipe("maxrl", 4)
-    assert parse_gate("between(0.2, 0.8)") == Gate("between", 0.2, 0.8)
 
 
 def test_a_bound_of_a_gate_is_met_by_the_rate_that_it_names():

@@ -94,12 +94,6 @@ def test_the_mathematics_is_checked(module):
     assert len(functions) >= LEAST[module], sorted(functions)
 
 
-def test_every_module_whose_shapes_are_checked_exists_and_the_mathematics_is_among_them():
-    assert set(LEAST) <= set(shape_checks.CHECKED)
-    for module in shape_checks.CHECKED:
-        import_module(module)
-
-
 def test_a_shape_in_an_alias_is_checked():
     from lab.mathematics.sequences import Sequences
 

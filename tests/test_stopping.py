@@ -77,25 +77,6 @@ def test_mean_and_noise_are_those_of_every_sequence_of_answers(rule, pi, right):
     assert spread == pytest.approx(within + grad_p @ grad_p * moments.successes, abs=1e-12)
 
 
-@EVERY_RULE
-def test_the_moments_of_tau_are_those_of_every_sequence(rule):
-    for p in P:
-        rows = [
-            (chance, len(answers), sum(answers))
-            for answers, chance in sequences(rule, [1 - p, p], [False, True])
-        ]
-        chance, tau, R = np.array(rows).T
-        excess = R - p * tau
-        found = rule.drawn(p)
-        mean = chance @ tau
-        assert found.mean == pytest.approx(mean, abs=1e-12)
-        assert found.variance == pytest.approx(chance @ (tau - mean) ** 2, abs=1e-12)
-        assert found.covariance == pytest.approx(chance @ ((tau - mean) * excess), abs=1e-12)
-        # Wald: the excess has mean 0 and variance pq E[tau].
-        assert chance @ excess == pytest.approx(0, abs=1e-12)
-        assert chance @ excess**2 == pytest.approx(p * (1 - p) * mean, abs=1e-12)
-
-
 def test_until_right_is_maxrl_of_order_cap_and_in_rounds_so_many_times_that_of_a_round():
     for M in (1, 2, 64, 1024):
         of_order = lab.objective(f"truncated(order={M})").weight(P)
@@ -106,31 +87,6 @@ def test_until_right_is_maxrl_of_order_cap_and_in_rounds_so_many_times_that_of_a
     assert_allclose(in_rounds.weight(P), 8 * solved_in_64 / solved_in_8, rtol=1e-12)
     assert_allclose(until(right=1, cap=64).chance_met(P), solved_in_64, rtol=1e-11)
     assert_allclose(until(right=1, cap=8, round=8).weight(P), 8, rtol=1e-12)
-
-
-def test_without_a_cap_that_matters_the_weights_are_those_of_the_table():
-    p = np.array([0.2, 0.5, 0.8])
-    M = 4000
-    assert_allclose(until(right=1, cap=M).weight(p), 1 / p, rtol=1e-12)
-    assert_allclose(until(right=3, cap=M).weight(p), 3 / p, rtol=1e-12)
-    assert_allclose(until(wrong=1, cap=M).weight(p), 1 / (1 - p), rtol=1e-12)
-    assert_allclose(until(right=1, wrong=1, cap=M).weight(p), 1 / (p * (1 - p)) - 1, rtol=1e-12)
-
-
-def test_the_best_baseline_of_the_two_extremes_is_known():
-    p, k = np.array([0.2, 0.5, 0.8]), 0.3
-    assert_allclose(until(right=1, cap=4000).best_baseline(p, k), (1 - k) * p, atol=1e-9)
-    fixed = until(right=1, cap=8, round=8).best_baseline(p, k)
-    assert_allclose(fixed, (1 - k) * p + k * (1 - p), atol=1e-12)
-
-
-def test_until_right_without_a_baseline_is_the_score_of_the_first_right_one():
-    # Then Z is 1/p or nothing, and without a cap the estimate has no noise of successes at all.
-    p, M = P[1:-1], 40
-    unsolved = (1 - p) ** M
-    noise = until(right=1, cap=M).second_moments(p).successes
-    assert_allclose(noise, unsolved * (1 - unsolved) / p**2, atol=1e-12 / p.min() ** 2)
-    assert_allclose(noise[2:], (unsolved * (1 - unsolved) / p**2)[2:], atol=1e-12)
 
 
 @EVERY_RULE

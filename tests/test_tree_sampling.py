@@ -6,10 +6,8 @@ import itertools
 
 import pytest
 import torch
-from scipy import stats
 
 from lab.toy import tree_sampling as module
-from lab.toy.maze_env import draw
 from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer
 from lab.toy.tree_sampling import Rollouts, rollout_logits, sample_rows, sample_token, sample_tree
 
@@ -252,39 +250,6 @@ def test_the_share_of_numbers_that_say_a_sequence_is_its_probability(model, samp
     assert len({said for said in counts if len(said) == length}) > 20
 
 
-@pytest.mark.parametrize("sample, rollouts", [(sample_tree, 800), (sample_rows, 500)])
-def test_in_the_published_shape_tokens_come_as_often_as_full_forward_passes_say(sample, rollouts):
-    """17x17 prompts, 310 tokens: the first token, and the second after the most
-    frequent first one.
-    """
-    model = perturbed(fresh_transformer(0, TransformerConfig()))
-    prompts = draw(17, 2, 0, "a", 0, torch.device("cpu")).prompts().long()
-    played = sampled(sample, model, uniform(2, rollouts, 3, seed=3), prompts, ends=[])
-
-    def p_value(words: torch.Tensor, chances: torch.Tensor) -> float:
-        """Chi-square; the words expected fewer than five times count as one."""
-        expected, found = (
-            chances.double() * len(words),
-            torch.bincount(words, minlength=32).double(),
-        )
-        often = expected >= 5
-        assert often.sum() >= 3
-        return stats.chisquare(
-            [*found[often], found[~often].sum()],
-            [*expected[often], len(words) - expected[often].sum()],
-        ).pvalue
-
-    with torch.no_grad():
-        chances = [after(model, prompt, []).exp() for prompt in prompts]
-        for problem, tokens in enumerate(played.tokens):
-            assert p_value(tokens[:, 0], chances[problem]) > 1e-4
-            often = int(torch.bincount(tokens[:, 0]).argmax())
-            second = after(model, prompts[problem], [often]).exp()
-            assert p_value(tokens[tokens[:, 0] == often, 1], second) > 1e-4
-            early = after(model, prompts[problem][:-1], []).exp()
-            assert p_value(tokens[:, 0], early) < 1e-5  # one token too early
-
-
 # --- Scored again, with gradients ---------------------------------------------------------------
 
 
@@ -304,12 +269,6 @@ def test_the_row_a_token_was_drawn_from_holds_the_logits_of_a_full_forward_pass(
             for depth in range(len(said)):
                 row = rows[played.logit_rows[problem, rollout, depth]]
                 assert torch.allclose(row, after(model, PROMPTS[problem], said[:depth]), atol=2e-5)
-
-
-@pytest.mark.parametrize("sample", SAMPLERS)
-def test_log_probabilities_computed_again_are_those_of_sampling(model, sample):
-    played = sampled(sample, model, uniform(3, 40, 9))
-    assert torch.allclose(log_probabilities(model, played).detach(), played.logp, atol=1e-5)
 
 
 @pytest.mark.parametrize("sample", SAMPLERS)
@@ -337,20 +296,6 @@ def test_gradients_are_those_of_one_full_sequence_for_every_rollout(model, sampl
         assert theirs.norm() > 1e-3 and (ours - theirs).norm() < 1e-5 * theirs.norm(), name
 
 
-def test_both_layouts_have_the_same_gradients(model):
-    found = []
-    for sample in SAMPLERS:
-        played = sampled(sample, model, uniform(3, 20, 8))
-        along = torch.randn(played.tokens.shape, generator=torch.Generator().manual_seed(5))
-        found.append(
-            torch.autograd.grad(
-                (log_probabilities(model, played) * along).sum(), list(model.parameters())
-            )
-        )
-    for ours, theirs in zip(*found, strict=True):
-        assert (ours - theirs).norm() < 1e-5 * theirs.norm()
-
-
 @pytest.mark.parametrize("sample", SAMPLERS)
 @pytest.mark.parametrize(
     "tokens",
@@ -373,25 +318,6 @@ def test_rollouts_that_end_with_their_first_token_can_be_scored(model, scripted,
 # --- No work twice ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("spread, rollouts", [(1.0, 60), (3.0, 60)])
-def test_there_is_one_row_for_every_distinct_unfinished_prefix_and_no_other(spread, rollouts):
-    """Finished rollouts cost nothing, nor does the last token of those that are cut."""
-    model, length = perturbed(fresh_transformer(0, TINY), spread=spread), 8
-    played = sampled(sample_tree, model, uniform(3, rollouts, length))
-    going = set()
-    for problem, rollout in itertools.product(range(3), range(rollouts)):
-        said = words_of(played, problem, rollout)
-        going |= {
-            (problem, *said[:upto])
-            for upto in range(1, min(len(said), length - 1) + 1)
-            if said[upto - 1] not in ENDS
-        }
-    with torch.no_grad():
-        rows = rollout_logits(model, read(model), played)
-    assert len(rows) == len(PROMPTS) + len(going) == len(PROMPTS) + len(played.tree.tokens)
-    assert len(rows) < 0.8 * played.mask.sum()
-
-
 def test_sampling_reads_every_distinct_prefix_once(model, monkeypatch):
     read_rows, forward = [], Transformer.forward
 
@@ -406,12 +332,6 @@ def test_sampling_reads_every_distinct_prefix_once(model, monkeypatch):
     read_rows.clear()
     rollout_logits(model, prompts, played)
     assert read_rows == [len(played.tree.tokens)]
-
-
-def test_a_prefix_that_all_rollouts_share_is_read_once(model, scripted):
-    played = scripted(sample_tree, torch.full((3, 50, 6), 3))
-    assert played.tree.depths.tolist() == [0] * 3 + [1] * 3 + [2] * 3 + [3] * 3 + [4] * 3
-    assert (played.tree.tokens == 3).all() and played.mask.all()
 
 
 def test_prefixes_of_different_problems_are_kept_apart_and_see_only_their_own(scripted):

@@ -154,37 +154,6 @@ def samples_ratio(
     return samples_to_reach(n, correct_base, target) / samples_to_reach(n, correct_ours, target)
 
 
-def solved_fraction(correct: ArrayLike) -> float:
-    """The share of problems with at least one success: mean [c > 0], over any shape.
-
-    It grows with n.
-
-    >>> solved_fraction([0, 1, 4, 0])
-    0.5
-    """
-    right = _whole("correct at problem", correct, 0, None, "give the number of right samples")
-    return float((right > 0).mean())
-
-
-def pass_rate_histogram(
-    n: ArrayLike, correct: ArrayLike, bins: int = 10
-) -> tuple[Float[np.ndarray, " {bins}+1"], Int[np.ndarray, " {bins}+2"]]:
-    """How many problems have which pass rate c/n, with c = 0 and c = n in bins of their own.
-
-    Returns `edges` (bins + 1, 0 to 1) and `counts` (bins + 2): counts[0] has c = 0, counts[-1] has
-    c = n, and counts[i] between has edges[i-1] < c/n <= edges[i] without c = n, that is i = ceil(c
-    bins / n).
-
-    >>> edges, counts = pass_rate_histogram(4, [0, 0, 1, 2, 3, 4], bins=2)
-    >>> edges.tolist(), counts.tolist()  # two zeros; 1/4 and 1/2; 3/4; one one
-    ([0.0, 0.5, 1.0], [2, 2, 1, 1])
-    """
-    bins = int(_whole("bins", bins, 1, None, "give a whole number of at least 1"))
-    size, right = _counts(n, correct)
-    place = np.where(right == size, bins + 1, -(-right * bins // size))
-    return np.linspace(0.0, 1.0, bins + 1), np.bincount(place.ravel(), minlength=bins + 2)
-
-
 def _whole(
     name: str, values: ArrayLike, low: int, n: ArrayLike | None, cure: str
 ) -> Int[np.ndarray, "*counts"]:
