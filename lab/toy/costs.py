@@ -6,6 +6,7 @@ The modules of the trainers have these functions as `costs`, where `lab prefligh
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from lab.configurations.toy_worlds import ImagesConfig, MazeConfig
 from lab.losses import policy_gradient
@@ -108,7 +109,7 @@ def of_images(config: ImagesConfig) -> Costs:
             config.seed, config.net, channels, config.size, config.classes, config.width
         )
 
-    def log_probabilities(images: int) -> torch.Tensor:
+    def log_probabilities(images: int) -> Tensor:
         pictures = torch.zeros(images, channels, config.size, config.size)
         with torch.autocast("cpu", torch.bfloat16, enabled=config.precision == "bfloat16"):
             return network()(pictures).float().log_softmax(1)

@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from lab.shapes import Float
 from lab.toy.transformer import KeysAndValues, attend
@@ -27,7 +28,7 @@ aten = torch.ops.aten
 MOST_BLOCKS = 65_535  # that a kernel has side by side, in CUDA's second and third direction
 
 
-def has_fused_attention(like: torch.Tensor) -> bool:
+def has_fused_attention(like: Tensor) -> bool:
     """Whether FlashAttention takes keys "... head_size" as `like`: half precision, an Ampere GPU
     or newer, a head size of 8, 16, ..., 256.
     """
@@ -41,12 +42,12 @@ def has_fused_attention(like: torch.Tensor) -> bool:
 
 
 def attend_fused(
-    q: Float[torch.Tensor, "problems trees queries heads head_size"],
+    q: Float[Tensor, "problems trees queries heads head_size"],
     prompt: KeysAndValues,
-    k: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
-    v: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
+    k: Float[Tensor, "problems trees keys kv_heads head_size"],
+    v: Float[Tensor, "problems trees keys kv_heads head_size"],
     causal: bool,
-) -> Float[torch.Tensor, "problems trees queries heads head_size"]:
+) -> Float[Tensor, "problems trees queries heads head_size"]:
     """What `lab.toy.transformer.attend` computes; on a CPU by its fused kernel, for tests."""
     problems, trees = q.shape[:2]
     if max(problems, k.shape[3]) * trees > MOST_BLOCKS:
@@ -62,13 +63,13 @@ class _FusedAttention(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        q: torch.Tensor,
-        prompt_keys: torch.Tensor,
-        prompt_values: torch.Tensor,
-        k: torch.Tensor,
-        v: torch.Tensor,
+        q: Tensor,
+        prompt_keys: Tensor,
+        prompt_values: Tensor,
+        k: Tensor,
+        v: Tensor,
         causal: bool,
-    ) -> torch.Tensor:
+    ) -> Tensor:
         ctx.causal = causal
         prompt_part = _part(_by_problem(q), prompt_keys, prompt_values)
         own_part = _part(*map(_by_rollout, (q, k, v)))
@@ -83,7 +84,7 @@ class _FusedAttention(torch.autograd.Function):
         return out
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         q, prompt_keys, prompt_values, k, v, out, log = ctx.saved_tensors
         prompt_rest, own_rest = ctx.rest
         whole = gradient.contiguous(), out, log
@@ -108,11 +109,11 @@ class _FusedAttention(torch.autograd.Function):
 
 
 def _attend_once(
-    q: Float[torch.Tensor, "problems trees 1 heads head_size"],
+    q: Float[Tensor, "problems trees 1 heads head_size"],
     prompt: KeysAndValues,
-    k: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
-    v: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
-) -> Float[torch.Tensor, "problems trees 1 heads head_size"]:
+    k: Float[Tensor, "problems trees keys kv_heads head_size"],
+    v: Float[Tensor, "problems trees keys kv_heads head_size"],
+) -> Float[Tensor, "problems trees 1 heads head_size"]:
     """One query a rollout, without gradients: heads that share keys and values are its queries.
 
     So keys and values are read where they lie, for all of these heads at once.
@@ -130,47 +131,45 @@ def _attend_once(
 
 
 def _share(
-    prompt_log: Float[torch.Tensor, "*queries"],
-    own_log: Float[torch.Tensor, "*queries"],
-    dtype: torch.dtype,
-) -> Float[torch.Tensor, "*queries 1"]:
+    prompt_log: Float[Tensor, "*queries"], own_log: Float[Tensor, "*queries"], dtype: torch.dtype
+) -> Float[Tensor, "*queries 1"]:
     """The share of the prompt in the whole normaliser."""
     return (prompt_log - own_log).sigmoid()[..., None].to(dtype)
 
 
 def _part(
-    q: Float[torch.Tensor, "batch heads queries head_size"],
-    k: Float[torch.Tensor, "batch kv_heads keys head_size"],
-    v: Float[torch.Tensor, "batch kv_heads keys head_size"],
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    q: Float[Tensor, "batch heads queries head_size"],
+    k: Float[Tensor, "batch kv_heads keys head_size"],
+    v: Float[Tensor, "batch kv_heads keys head_size"],
+) -> tuple[Tensor, Tensor, Tensor]:
     """Queries, keys and values of one kernel: each head of queries has its own keys and values."""
     group = q.shape[1] // k.shape[1]
     return q, k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
 
 
-def _by_problem(x: torch.Tensor) -> torch.Tensor:
+def _by_problem(x: Tensor) -> Tensor:
     """From "problems trees queries heads ..." to "problems heads (trees queries) ..."."""
     return x.flatten(1, 2).transpose(1, 2)
 
 
-def _by_rollout(x: torch.Tensor) -> torch.Tensor:
+def _by_rollout(x: Tensor) -> Tensor:
     """From "problems trees queries heads ..." to "(problems trees) heads queries ..."."""
     return x.flatten(0, 1).transpose(1, 2)
 
 
-def _of_prompts(x: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
+def _of_prompts(x: Tensor, q: Tensor) -> Tensor:
     """The opposite of `_by_problem`."""
     return x.transpose(1, 2).unflatten(1, q.shape[1:3])
 
 
-def _of_rollouts(x: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
+def _of_rollouts(x: Tensor, q: Tensor) -> Tensor:
     """The opposite of `_by_rollout`."""
     return x.transpose(1, 2).unflatten(0, q.shape[:2])
 
 
 def _forward(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
-) -> tuple[torch.Tensor, torch.Tensor, tuple[Any, ...]]:
+    q: Tensor, k: Tensor, v: Tensor, causal: bool
+) -> tuple[Tensor, Tensor, tuple[Any, ...]]:
     """A fused kernel's output, the logarithm of its normaliser, and what its backward pass asks."""
     if q.is_cuda:
         out, log, *rest, _ = aten._scaled_dot_product_flash_attention(q, k, v, 0.0, causal)
@@ -180,11 +179,8 @@ def _forward(
 
 
 def _backward(
-    part: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-    whole: list[torch.Tensor],
-    rest: tuple[Any, ...],
-    causal: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    part: tuple[Tensor, Tensor, Tensor], whole: list[Tensor], rest: tuple[Any, ...], causal: bool
+) -> tuple[Tensor, Tensor, Tensor]:
     """The gradients of a part's queries, keys and values.
 
     `whole` holds the gradient, the output and the logarithm of the normaliser of both parts.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
+from torch import Tensor
 
 from lab.configurations.toy_worlds import DigitsConfig, ImagesConfig, MazeConfig, TabularConfig
 from lab.errors import LabError
@@ -77,10 +78,10 @@ class GradientSource:
 
     def loss(
         self,
-        logp: Float[torch.Tensor, "problems answers"],
-        rewards: Shaped[torch.Tensor, "problems answers"],
+        logp: Float[Tensor, "problems answers"],
+        rewards: Shaped[Tensor, "problems answers"],
         seed: int,
-    ) -> Float[torch.Tensor, ""]:
+    ) -> Float[Tensor, ""]:
         """The loss from the answers' log-probabilities and rewards.
 
         `rewards` is the mask of right answers, or real numbers, the largest of which every problem
@@ -110,10 +111,10 @@ class GradientSource:
 
     def _loss_of_real_rewards(
         self,
-        logp: Float[torch.Tensor, "problems answers"],
-        rewards: Float[torch.Tensor, "problems answers"],
+        logp: Float[Tensor, "problems answers"],
+        rewards: Float[Tensor, "problems answers"],
         seed: int,
-    ) -> Float[torch.Tensor, ""]:
+    ) -> Float[Tensor, ""]:
         """That of the rollouts, or the sum over levels of the loss of reaching each."""
         if self.gradient == "sampled" and isinstance(self.target, Estimator):
             drawn = listed(draw_counts(logp.detach().exp(), self.rollouts, seed), self.rollouts)
@@ -151,9 +152,7 @@ class GradientSource:
                 " known here: take gradient = 'sampled'"
             )
 
-    def loss_of_pass_rates(
-        self, log_p: Float[torch.Tensor, " problems"], seed: int
-    ) -> Float[torch.Tensor, ""]:
+    def loss_of_pass_rates(self, log_p: Float[Tensor, " problems"], seed: int) -> Float[Tensor, ""]:
         """The loss from differentiable log pass rates, for every `gradient` but "sampled".
 
         All random numbers follow from `seed`.
@@ -176,12 +175,12 @@ class GradientSource:
         weights = {} if self.memory is None else frozen_weights(self.memory, self.rollouts)
         return weights if self.rule is None else self.spent.metrics()
 
-    def accumulated(self) -> dict[str, torch.Tensor]:
+    def accumulated(self) -> dict[str, Tensor]:
         """The memory and the rollouts spent, as named tensors; empty where there are none."""
         memory = {} if self.memory is None else memory_state(self.memory)
         return memory | ({} if self.rule is None else self.spent.accumulated())
 
-    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
+    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
         """Restore what `accumulated` returned; `state` holds other tensors too."""
         if self.memory is not None:
             self._remember(restored_memory(self.memory, state))
@@ -209,33 +208,32 @@ class WithGradientSource(World):
 
     gradient_source: GradientSource
 
-    def loss(self, step: int) -> Float[torch.Tensor, ""]:
+    def loss(self, step: int) -> Float[Tensor, ""]:
         """The loss of one step."""
         raise NotImplementedError
 
-    def losses(self, step: int) -> list[torch.Tensor]:
+    def losses(self, step: int) -> list[Tensor]:
         return [self.loss(step)]
 
-    def accumulated(self) -> dict[str, torch.Tensor]:
+    def accumulated(self) -> dict[str, Tensor]:
         return self.gradient_source.accumulated()
 
-    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
+    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
         self.gradient_source.restore_accumulated(state)
 
 
 def log_chance(
-    logp: Float[torch.Tensor, "problems answers"],
-    among: Bool[torch.Tensor, "problems answers"],
-) -> Float[torch.Tensor, " problems"]:
+    logp: Float[Tensor, "problems answers"], among: Bool[Tensor, "problems answers"]
+) -> Float[Tensor, " problems"]:
     """The log-probability that an answer is among those marked."""
     return logp.masked_fill(~among, -torch.inf).logsumexp(1)
 
 
 def over_levels(
-    logp: Float[torch.Tensor, "problems answers"],
-    rewards: Float[torch.Tensor, "problems answers"],
-    function: Callable[[torch.Tensor], torch.Tensor],
-) -> torch.Tensor:
+    logp: Float[Tensor, "problems answers"],
+    rewards: Float[Tensor, "problems answers"],
+    function: Callable[[Tensor], Tensor],
+) -> Tensor:
     """The integral over levels tau of a function of log P(r >= tau), "problems" each time.
 
     It runs from the smallest reward to the largest, of which there are two or more.
@@ -249,7 +247,7 @@ def over_levels(
 
 
 def real_reward_metrics(
-    logp: Float[torch.Tensor, "problems answers"], rewards: Float[torch.Tensor, "problems answers"]
+    logp: Float[Tensor, "problems answers"], rewards: Float[Tensor, "problems answers"]
 ) -> dict[str, float]:
     """The mean reward, and the tail log-likelihood: the integral of log P(r >= level) over levels.
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from lab.errors import LabError, real, whole
 from lab.shapes import Float, Int
@@ -24,7 +25,7 @@ TEST_IMAGES = 2048  # of `ProceduralImages`
 TEST_BATCH = 256
 
 # Float32 images of about unit variance, and int64 labels.
-Batch = tuple[Float[torch.Tensor, "images channels size size"], Int[torch.Tensor, " images"]]
+Batch = tuple[Float[Tensor, "images channels size size"], Int[Tensor, " images"]]
 
 
 class ImageSource(Protocol):
@@ -193,7 +194,7 @@ class ProceduralImages:
                 " combinations, so ask for at most that many classes"
             )
 
-        def table(rows: Iterable[Any]) -> torch.Tensor:
+        def table(rows: Iterable[Any]) -> Tensor:
             return torch.tensor(list(rows), dtype=torch.float32, device=self.device)
 
         self._textures = table(TEXTURES.values())
@@ -226,8 +227,8 @@ class ProceduralImages:
         return torch.Generator(self.device).manual_seed(seed)
 
     def draw(
-        self, labels: Int[torch.Tensor, " images"], rng: torch.Generator
-    ) -> Float[torch.Tensor, "images 3 size size"]:
+        self, labels: Int[Tensor, " images"], rng: torch.Generator
+    ) -> Float[Tensor, "images 3 size size"]:
         """One normalised image a label; labels and `rng` are on the source's device.
 
         In a frame (u, v) in which the shape is upright, in the middle and of radius 1, the shape is
@@ -294,7 +295,7 @@ class ProceduralImages:
         return image.addcmul_(noise, NOISE * self.nuisance / self._std)
 
 
-def digits(labels: Int[torch.Tensor, "*axes"]) -> list[torch.Tensor]:
+def digits(labels: Int[Tensor, "*axes"]) -> list[Tensor]:
     """The four digits of each label: shape, colour, texture, place.
 
     >>> [int(digit) for digit in digits(torch.tensor(4 + 5 * (2 + 8 * (1 + 5 * 3))))]
@@ -307,9 +308,7 @@ def digits(labels: Int[torch.Tensor, "*axes"]) -> list[torch.Tensor]:
     return code
 
 
-def shares_right(
-    labels: Int[torch.Tensor, " images"], classes: int
-) -> Float[torch.Tensor, "images {classes}"]:
+def shares_right(labels: Int[Tensor, " images"], classes: int) -> Float[Tensor, "images {classes}"]:
     """How much of each image's label every class has right: 0, 0.25 .. 1, a digit a quarter.
 
     >>> shares_right(torch.tensor([0]), 7)  # another shape, and for the last two another colour too

@@ -33,6 +33,7 @@ from typing import TypeVar
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn.functional import affine_grid, grid_sample
 
 from lab.errors import LabError, whole
@@ -110,7 +111,7 @@ class ImageNet:
         images = (images.to(self.device, non_blocking=True) - self._mean) / self._std
         return images, self._copy(torch.from_numpy(split["labels"][rows]))
 
-    def _copy(self, tensor: torch.Tensor) -> torch.Tensor:
+    def _copy(self, tensor: Tensor) -> Tensor:
         """A small tensor on the device; on a GPU from pinned memory, without waiting."""
         if self.device.type == "cuda":
             tensor = tensor.pin_memory()

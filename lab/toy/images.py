@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.func import functional_call, grad, vmap
 
 from lab.configurations.toy_worlds import DigitsConfig, ImagesConfig
@@ -35,7 +36,7 @@ from lab.training.rng import stream_seed
 SCORE_NORM_IMAGES = 1000
 
 
-Classifier = Callable[[torch.Tensor], torch.Tensor]  # from images to logits
+Classifier = Callable[[Tensor], Tensor]  # from images to logits
 
 
 class Images(WithGradientSource):
@@ -58,7 +59,7 @@ class Images(WithGradientSource):
         self.autocast = torch.autocast(device.type, torch.bfloat16, enabled=half)
         self.forward: Classifier = torch.compile(self.model) if config.compile_model else self.model
 
-    def loss(self, step: int) -> Float[torch.Tensor, ""]:
+    def loss(self, step: int) -> Float[Tensor, ""]:
         images, labels = self.pictures.train_batch(step, self.config.batch)
         self.model.train()
         logp = self._logits(self.forward, images).log_softmax(1)
@@ -66,8 +67,8 @@ class Images(WithGradientSource):
         return self.gradient_source.loss(logp, self._rewards(logp, labels), seed)
 
     def _rewards(
-        self, logp: Float[torch.Tensor, "images classes"], labels: Int[torch.Tensor, " images"]
-    ) -> Shaped[torch.Tensor, "images classes"]:
+        self, logp: Float[Tensor, "images classes"], labels: Int[Tensor, " images"]
+    ) -> Shaped[Tensor, "images classes"]:
         """The mask of each image's own label, or how much of it every label has right."""
         if self.config.rewards == "graded":
             return shares_right(labels, logp.shape[1])
@@ -83,9 +84,9 @@ class Images(WithGradientSource):
         every objective: it is p w(p) times as large.
         """
         self.model.eval()
-        label_logps: list[torch.Tensor] = []
-        hits: list[torch.Tensor] = []
-        norms: list[torch.Tensor] = []
+        label_logps: list[Tensor] = []
+        hits: list[Tensor] = []
+        norms: list[Tensor] = []
         graded: list[dict[str, float]] = []
         for images, labels in self.pictures.test():
             logp = self._logits(self.model, images).double().log_softmax(1)
@@ -117,29 +118,27 @@ class Images(WithGradientSource):
         return metrics, groups
 
     def _logits(
-        self, forward: Classifier, images: Float[torch.Tensor, "images channels size size"]
-    ) -> Float[torch.Tensor, "images classes"]:
+        self, forward: Classifier, images: Float[Tensor, "images channels size size"]
+    ) -> Float[Tensor, "images classes"]:
         with self.autocast:
             return forward(images.to(memory_format=self.layout)).float()
 
 
 def gradient_norms(
     model: torch.nn.Module,
-    images: Float[torch.Tensor, "images channels size size"],
-    labels: Int[torch.Tensor, " images"],
+    images: Float[Tensor, "images channels size size"],
+    labels: Int[Tensor, " images"],
     chunk: int = 16,
-) -> Float[torch.Tensor, " images"]:
+) -> Float[Tensor, " images"]:
     """The L2 norm of grad log p over all weights, for each image, in one vectorised pass."""
     weights = {key: value.detach() for key, value in model.named_parameters()}
     buffers = dict(model.named_buffers())
 
-    def log_p(
-        weights: dict[str, torch.Tensor], image: torch.Tensor, label: torch.Tensor
-    ) -> torch.Tensor:
+    def log_p(weights: dict[str, Tensor], image: Tensor, label: Tensor) -> Tensor:
         logits = functional_call(model, (weights, buffers), (image[None],))
         return logits.log_softmax(1)[0].gather(0, label[None])[0]
 
-    def norm(image: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
+    def norm(image: Tensor, label: Tensor) -> Tensor:
         squares = [g.square().sum() for g in grad(log_p)(weights, image, label).values()]
         return sum(squares[1:], squares[0]).sqrt()
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig, digest_of_start
 from lab.errors import LabError
@@ -65,7 +66,7 @@ class MazeSFT(World):
         self.stream = stream
         self.last_step = last_step
 
-    def losses(self, step: int) -> list[torch.Tensor]:
+    def losses(self, step: int) -> list[Tensor]:
         """The loss on the mazes of a step."""
         return [self.policy.cross_entropy(self.stream.at(step))]
 
@@ -86,7 +87,7 @@ class _WithStatistics(World):
     def __init__(self, policy: MazePolicy, stream: MazeStream) -> None:
         self.policy, self.model = policy, policy.model
         self.stream = stream
-        self.step_statistics: list[dict[str, torch.Tensor]] = []
+        self.step_statistics: list[dict[str, Tensor]] = []
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """`MazePolicy.evaluate`, and the mean statistics of the steps since the last record."""
@@ -96,7 +97,7 @@ class _WithStatistics(World):
         self.step_statistics = []
         return metrics, groups
 
-    def accumulated(self) -> dict[str, torch.Tensor]:
+    def accumulated(self) -> dict[str, Tensor]:
         """The statistics of the steps since the last record, each of shape "steps".
 
         Their names are numbered, so that they keep the order of the record.
@@ -107,7 +108,7 @@ class _WithStatistics(World):
             for place, name in enumerate(names)
         }
 
-    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
+    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
         columns = {
             key.split("/", 2)[2]: state[key].to(self.policy.device, copy=True).unbind()
             for key in sorted(state)
@@ -136,7 +137,7 @@ class MazeRL(_WithStatistics):
         self.rule = rule_of_training(config.stopping, config.estimator, config.rollouts)
         self.spent = RolloutsSpent()
 
-    def losses(self, step: int) -> Iterator[torch.Tensor]:
+    def losses(self, step: int) -> Iterator[Tensor]:
         """The loss of a step in parts that sum to it, one for each of its micro-batches.
 
         All rollouts are sampled first, because every part is divided by the mean length of all.
@@ -158,9 +159,7 @@ class MazeRL(_WithStatistics):
             del logp, entropy  # and their graph, before the next one is made
         self.record_step(paths.right, rewards, rollouts, statistics)
 
-    def sample(
-        self, step: int, prompts: StepPrompts
-    ) -> tuple[Rollouts, Bool[torch.Tensor, "mazes 1"]]:
+    def sample(self, step: int, prompts: StepPrompts) -> tuple[Rollouts, Bool[Tensor, "mazes 1"]]:
         """The rollouts of a step, and which mazes `greedy_filter` leaves out."""
         policy, mazes, N = self.policy, prompts.mazes, self.config.rollouts
         uniforms = policy.uniforms("rollouts", step, len(mazes), N)
@@ -177,10 +176,10 @@ class MazeRL(_WithStatistics):
 
     def in_gradient(
         self,
-        rewards: Shaped[torch.Tensor, "mazes rollouts"],
+        rewards: Shaped[Tensor, "mazes rollouts"],
         rollouts: Rollouts,
-        solved: Bool[torch.Tensor, "mazes 1"],
-    ) -> Bool[torch.Tensor, " mazes"]:
+        solved: Bool[Tensor, "mazes 1"],
+    ) -> Bool[Tensor, " mazes"]:
         """The mazes whose advantages are not all zero: no other has a part in the gradient.
 
         All of them where advantages depend on the scores, where every entropy has a gradient, and
@@ -196,11 +195,11 @@ class MazeRL(_WithStatistics):
 
     def loss(
         self,
-        logp: Float[torch.Tensor, "chosen rollouts"],
-        A: Float[torch.Tensor, "chosen rollouts"],
-        entropy: Float[torch.Tensor, ""],
+        logp: Float[Tensor, "chosen rollouts"],
+        A: Float[Tensor, "chosen rollouts"],
+        entropy: Float[Tensor, ""],
         rollouts: Rollouts,
-    ) -> Float[torch.Tensor, ""]:
+    ) -> Float[Tensor, ""]:
         """The part of some mazes in the loss of a step, whose rollouts are `rollouts`.
 
         It is a mean over tokens: `entropy` is the sum over those of the mazes.
@@ -216,10 +215,10 @@ class MazeRL(_WithStatistics):
 
     def advantages(
         self,
-        rewards: Shaped[torch.Tensor, "mazes rollouts"],
-        mean_logp: Float[torch.Tensor, "mazes rollouts"],
-        solved: Bool[torch.Tensor, "mazes 1"],
-    ) -> Float[torch.Tensor, "mazes rollouts"]:
+        rewards: Shaped[Tensor, "mazes rollouts"],
+        mean_logp: Float[Tensor, "mazes rollouts"],
+        solved: Bool[Tensor, "mazes 1"],
+    ) -> Float[Tensor, "mazes rollouts"]:
         """The estimator's advantages, changed by `smoothing` and `greedy_filter`.
 
         | argument | shape | meaning |
@@ -242,19 +241,19 @@ class MazeRL(_WithStatistics):
         metrics, groups = super().evaluate(step)
         return metrics | (self.spent.metrics() if self.rule is not None else {}), groups
 
-    def accumulated(self) -> dict[str, torch.Tensor]:
+    def accumulated(self) -> dict[str, Tensor]:
         spent = self.spent.accumulated() if self.rule is not None else {}
         return super().accumulated() | spent
 
-    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
+    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
         super().restore_accumulated(state)
         if self.rule is not None:
             self.spent.restore_accumulated(state)
 
     def record_step(
         self,
-        right: Bool[torch.Tensor, "mazes rollouts"],
-        rewards: Shaped[torch.Tensor, "mazes rollouts"],
+        right: Bool[Tensor, "mazes rollouts"],
+        rewards: Shaped[Tensor, "mazes rollouts"],
         rollouts: Rollouts,
         scores: Scores,
     ) -> None:
@@ -288,7 +287,7 @@ class MazeExactRL(_WithStatistics):
         super().__init__(policy, stream)
         self.gradient_source = GradientSource.of(config)
 
-    def losses(self, step: int) -> list[torch.Tensor]:
+    def losses(self, step: int) -> list[Tensor]:
         """The loss of a step. LabError: none of its mazes can be solved within the length."""
         mazes, policy = self.stream.at(step), self.policy
         lengths, longest = (mazes.path >= 0).sum(1) + 1, policy.config.length
@@ -308,7 +307,7 @@ class MazeExactRL(_WithStatistics):
         self.record_step(log_p.detach(), answers)
         return [loss * solvable.float().mean() / lengths.float().mean()]
 
-    def record_step(self, log_p: Float[torch.Tensor, " mazes"], answers: RightAnswers) -> None:
+    def record_step(self, log_p: Float[Tensor, " mazes"], answers: RightAnswers) -> None:
         """Keep the statistics of a step; those of groups are the mean over all draws of N."""
         p, N = log_p.exp().clamp(0, 1), self.gradient_source.rollouts
         none, every = (1 - p) ** N, p**N
@@ -324,7 +323,7 @@ class MazeExactRL(_WithStatistics):
         )
 
 
-def drawn(rollouts: Rollouts) -> Int[torch.Tensor, " mazes"]:
+def drawn(rollouts: Rollouts) -> Int[Tensor, " mazes"]:
     """How many rollouts each maze has: with a stopping rule fewer than its cap."""
     return rollouts.mask[:, :, 0].sum(1)
 
@@ -430,7 +429,7 @@ def train_start(
 
 
 def train(
-    config: MazeConfig, state: dict[str, Any] | None, start: dict[str, torch.Tensor]
+    config: MazeConfig, state: dict[str, Any] | None, start: dict[str, Tensor]
 ) -> Iterator[Record | Pause]:
     """Reinforcement learning from the weights in `start`, the last state of `train_start`."""
     policy = load_policy(start, config)
@@ -445,7 +444,7 @@ def train(
 
 
 def export(
-    settings: Mapping[str, Any], state: dict[str, torch.Tensor], folder: Path, merge: bool = False
+    settings: Mapping[str, Any], state: dict[str, Tensor], folder: Path, merge: bool = False
 ) -> None:
     """Write the policy of a run with these settings, see `lab.toy.maze_checkpoint`.
 

@@ -66,16 +66,9 @@ def write_checkpoint(model: Transformer, folder: Path) -> None:
     save(model, folder)
     reserved = range(model.config.vocab_size - len(VOCABULARY))
     words = [*VOCABULARY, *(f"RESERVED_{number}" for number in reserved)]
+    plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     special = [
-        {
-            "id": number,
-            "content": word,
-            "single_word": False,
-            "lstrip": False,
-            "rstrip": False,
-            "normalized": False,
-            "special": True,
-        }
+        {"id": number, "content": word, **plain, "special": True}
         for number, word in enumerate(SPECIAL)
     ]
     tokenizer = {

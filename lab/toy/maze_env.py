@@ -21,32 +21,15 @@ from functools import lru_cache
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from lab.errors import LabError
 from lab.shapes import Bool, Float, Int
 from lab.training.rng import generator
 
-VOCABULARY = (
-    "<pad>",
-    "<bos>",
-    "<eos>",
-    "<unk>",
-    "GRID_START",
-    "GRID_END",
-    "PATH_START",
-    "DONE",
-    "PATH",
-    "WALL",
-    "GOAL",
-    "START",
-    "NEWLINE",
-    "UP",
-    "DOWN",
-    "LEFT",
-    "RIGHT",
-    "\n",
-)  # as published
-VOCABULARY_SIZE = 32  # of the model; the tokens after the 18 named ones are never used
+# As published. The model's vocabulary has 32 tokens; those after these 18 are never used.
+WORDS = "<pad> <bos> <eos> <unk> GRID_START GRID_END PATH_START DONE PATH WALL GOAL START NEWLINE"
+VOCABULARY = (*WORDS.split(), "UP", "DOWN", "LEFT", "RIGHT", "\n")
 PAD, BOS, EOS, _, GRID_START, GRID_END, PATH_START, DONE, PATH, WALL, GOAL, START, NEWLINE, UP = (
     range(14)
 )
@@ -67,20 +50,20 @@ class Mazes:
     | `path` | "mazes longest" | int64: 0 to 3 for up, down, left, right, then -1 after the goal |
     """
 
-    walls: Bool[torch.Tensor, "mazes size size"]
-    path: Int[torch.Tensor, "mazes longest"]
+    walls: Bool[Tensor, "mazes size size"]
+    path: Int[Tensor, "mazes longest"]
 
     def __len__(self) -> int:
         return len(self.walls)
 
-    def __getitem__(self, index: slice | torch.Tensor) -> Mazes:
+    def __getitem__(self, index: slice | Tensor) -> Mazes:
         return Mazes(self.walls[index], self.path[index])
 
     @property
     def size(self) -> int:
         return self.walls.shape[1]
 
-    def prompts(self) -> Int[torch.Tensor, "mazes prompt_length"]:
+    def prompts(self) -> Int[Tensor, "mazes prompt_length"]:
         """The mazes as int32 tokens (E.1.2).
 
         <bos> GRID_START, the rows, each followed by NEWLINE, GRID_END PATH_START.
@@ -99,7 +82,7 @@ class Mazes:
         grid[:, -2, -3] = GOAL
         return tokens.int()
 
-    def answers(self) -> Int[torch.Tensor, "mazes longest_plus_2"]:
+    def answers(self) -> Int[Tensor, "mazes longest_plus_2"]:
         """The targets of supervised training, int64: the path, DONE, <eos>, then <pad>."""
         moves = torch.nn.functional.pad(self.path, (0, 2), value=-1)
         tokens = torch.where(moves >= 0, moves + UP, PAD)
@@ -137,8 +120,7 @@ def check_size(size: int) -> int:
 
 
 def grow(
-    clocks: Float[torch.Tensor, "cells cells mazes"],
-    choices: Float[torch.Tensor, "cells cells mazes"],
+    clocks: Float[Tensor, "cells cells mazes"], choices: Float[Tensor, "cells cells mazes"]
 ) -> Mazes:
     """Mazes from random numbers.
 
@@ -179,9 +161,7 @@ def grow(
     return Mazes(_walls(parent), _path(parent))
 
 
-def _walls(
-    parent: Int[torch.Tensor, "cells cells mazes"],
-) -> Bool[torch.Tensor, "mazes size size"]:
+def _walls(parent: Int[Tensor, "cells cells mazes"]) -> Bool[Tensor, "mazes size size"]:
     """The walls, from each cell's direction to its parent."""
     cells, _, count = parent.shape
     walls = torch.ones(2 * cells + 1, 2 * cells + 1, count, dtype=torch.bool, device=parent.device)
@@ -191,7 +171,7 @@ def _walls(
     return walls.permute(2, 0, 1).contiguous()
 
 
-def _path(parent: Int[torch.Tensor, "cells cells mazes"]) -> Int[torch.Tensor, "mazes longest"]:
+def _path(parent: Int[Tensor, "cells cells mazes"]) -> Int[Tensor, "mazes longest"]:
     """The moves from start to goal: the goal's line of parents, read backwards."""
     cells, _, count = parent.shape
     parent = parent.reshape(cells * cells, count)
@@ -210,9 +190,7 @@ def _path(parent: Int[torch.Tensor, "cells cells mazes"]) -> Int[torch.Tensor, "
     return moves.repeat_interleave(2, dim=1).long()  # cells are two places apart
 
 
-def moves_to_goal(
-    walls: Bool[torch.Tensor, "mazes size size"],
-) -> Int[torch.Tensor, "mazes size size"]:
+def moves_to_goal(walls: Bool[Tensor, "mazes size size"]) -> Int[Tensor, "mazes size size"]:
     """The moves from each place to the goal, int32; NEVER in walls and where no way leads.
 
     >>> moves_to_goal(draw(5, 1, 0, "example", 0, torch.device("cpu")).walls)[0, 1, 1].item()
@@ -257,7 +235,7 @@ def draw(
     return open_walls(mazes, torch.from_numpy(chances < loops).to(device))
 
 
-def open_walls(mazes: Mazes, opened: Bool[torch.Tensor, "mazes size size"]) -> Mazes:
+def open_walls(mazes: Mazes, opened: Bool[Tensor, "mazes size size"]) -> Mazes:
     """The mazes without those walls between two of their cells that are in `opened`.
 
     `path` becomes one of the shortest paths: at every place the first move of up, down, left and
@@ -280,7 +258,7 @@ def open_walls(mazes: Mazes, opened: Bool[torch.Tensor, "mazes size size"]) -> M
     return Mazes(walls, torch.cat(moves, 1))
 
 
-def is_held_out(mazes: Mazes) -> Bool[torch.Tensor, " mazes"]:
+def is_held_out(mazes: Mazes) -> Bool[Tensor, " mazes"]:
     """Whether each maze is kept for evaluation.
 
     This depends on the walls alone, so no maze is used for both training and evaluation.
@@ -302,7 +280,7 @@ def evaluation_mazes(
     """
     # The streams' names are part of the random numbers and must stay as they are.
     stream, at_once = ("examination", HELD_OUT) if held_out else ("any", 16)
-    distinct: dict[bytes, tuple[torch.Tensor, torch.Tensor]] = {}
+    distinct: dict[bytes, tuple[Tensor, Tensor]] = {}
     longest = 0
     for number in range(64):
         at_cpu = torch.device("cpu")
@@ -386,17 +364,17 @@ class PathOutcome:
     Outcomes: 0 right; 1 met a wall; 2 DONE before the goal; 3 no DONE; 4 a token that is no move.
     """
 
-    outcome: Int[torch.Tensor, "mazes rollouts"]
-    steps: Int[torch.Tensor, "mazes rollouts"]
-    cells: Int[torch.Tensor, "mazes rollouts length_plus_1 2"]
+    outcome: Int[Tensor, "mazes rollouts"]
+    steps: Int[Tensor, "mazes rollouts"]
+    cells: Int[Tensor, "mazes rollouts length_plus_1 2"]
 
     @property
-    def right(self) -> Bool[torch.Tensor, "mazes rollouts"]:
+    def right(self) -> Bool[Tensor, "mazes rollouts"]:
         """Whether each rollout is a right answer."""
         return self.outcome == 0
 
 
-def walk(mazes: Mazes, tokens: Int[torch.Tensor, "mazes rollouts length"]) -> PathOutcome:
+def walk(mazes: Mazes, tokens: Int[Tensor, "mazes rollouts length"]) -> PathOutcome:
     """Follow rollouts through their mazes by the official rule, without a loop.
 
     The moves before the first DONE count up to the first wall or the goal, and the goal must come
@@ -428,7 +406,7 @@ def walk(mazes: Mazes, tokens: Int[torch.Tensor, "mazes rollouts length"]) -> Pa
     return PathOutcome(outcome, steps, cells)
 
 
-def progress(mazes: Mazes, paths: PathOutcome) -> Float[torch.Tensor, "mazes rollouts"]:
+def progress(mazes: Mazes, paths: PathOutcome) -> Float[Tensor, "mazes rollouts"]:
     """A graded reward in [0, 1]: how far towards the goal a rollout came, and 1 if it is right.
 
     With a shortest path of n moves, a rollout whose last place before a wall, a token that is no
@@ -439,7 +417,7 @@ def progress(mazes: Mazes, paths: PathOutcome) -> Float[torch.Tensor, "mazes rol
     maze = torch.arange(len(mazes), device=distance.device)[:, None]
     places = paths.cells.clamp(0, mazes.size - 1)
 
-    def place_after(moves: torch.Tensor) -> torch.Tensor:
+    def place_after(moves: Tensor) -> Tensor:
         at = moves[:, :, None, None].expand(-1, -1, 1, 2)
         return places.gather(2, at)[:, :, 0]
 
@@ -451,9 +429,7 @@ def progress(mazes: Mazes, paths: PathOutcome) -> Float[torch.Tensor, "mazes rol
     return torch.where(paths.right, 1.0, nearer / (shortest + 1))
 
 
-def _first_true(
-    condition: Bool[torch.Tensor, "mazes rollouts length"],
-) -> Int[torch.Tensor, "mazes rollouts"]:
+def _first_true(condition: Bool[Tensor, "mazes rollouts length"]) -> Int[Tensor, "mazes rollouts"]:
     """The first true index along the last axis; the length of that axis where there is none."""
     first = condition.to(torch.uint8).argmax(-1)
     return torch.where(condition.any(-1), first, condition.shape[-1])

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.utils import clip_grad_norm_, parameters_to_vector, vector_to_parameters
 
@@ -56,22 +57,22 @@ class RateGradients:
     | `scores` | "mazes weights" | its gradient by all weights of the model, one after the other |
     """
 
-    log_p: Float[torch.Tensor, " mazes"]
-    scores: Float[torch.Tensor, "mazes weights"]
+    log_p: Float[Tensor, " mazes"]
+    scores: Float[Tensor, "mazes weights"]
 
-    def cosines(self) -> Float[torch.Tensor, "mazes mazes"]:
+    def cosines(self) -> Float[Tensor, "mazes mazes"]:
         """The cosine between the gradients of each pair of mazes."""
         blocks = self.scores.split(BLOCK, dim=1)
         products = torch.stack([block.double() @ block.double().T for block in blocks]).sum(0)
         of_rows = lengths(self.scores)
         return (products / torch.outer(of_rows, of_rows)).float()
 
-    def first_order(self, step: Float[torch.Tensor, " weights"]) -> Float[torch.Tensor, " mazes"]:
+    def first_order(self, step: Float[Tensor, " weights"]) -> Float[Tensor, " mazes"]:
         """The change of each log p that a change of the weights makes to first order, float64."""
         pairs = zip(self.scores.split(BLOCK, dim=1), step.split(BLOCK), strict=True)
         return torch.stack([block.double() @ part.double() for block, part in pairs]).sum(0)
 
-    def weighted(self, factor: Float[torch.Tensor, " mazes"]) -> Float[torch.Tensor, " weights"]:
+    def weighted(self, factor: Float[Tensor, " mazes"]) -> Float[Tensor, " weights"]:
         """The mean over mazes of the factor times grad log p: p w(p) gives that of w(p) grad p."""
         return factor @ self.scores / len(factor)
 
@@ -110,14 +111,14 @@ class MeasuredWeight:
     N: int
     weight: float
     error: float
-    gradient: Float[torch.Tensor, " weights"]
+    gradient: Float[Tensor, " weights"]
 
 
 def measured_weights(
     policy: MazePolicy,
     maze: Mazes,
     log_p: float,
-    score: Float[torch.Tensor, " weights"],
+    score: Float[Tensor, " weights"],
     estimators: list[str],
     group_sizes: list[int],
     groups: int,
@@ -160,19 +161,19 @@ class _LogProbabilities(torch.nn.Module):
         self.model = policy.model
         self.policy, self.maze, self.rollouts = policy, maze, rollouts
 
-    def forward(self) -> Float[torch.Tensor, " rollouts"]:
+    def forward(self) -> Float[Tensor, " rollouts"]:
         logp, _ = self.policy.score(self.policy.read(self.maze), self.rollouts)
         return logp[0]
 
 
 def _derivative(
-    log_probabilities: _LogProbabilities, direction: Float[torch.Tensor, " weights"]
-) -> Float[torch.Tensor, " rollouts"]:
+    log_probabilities: _LogProbabilities, direction: Float[Tensor, " weights"]
+) -> Float[Tensor, " rollouts"]:
     """The derivative of the log-probabilities along a direction of the weights."""
     weights = dict(log_probabilities.named_parameters())
     along = dict(zip(weights, _unflat(direction, weights.values()), strict=True))
 
-    def at(changed: dict[str, torch.Tensor]) -> torch.Tensor:
+    def at(changed: dict[str, Tensor]) -> Tensor:
         return torch.func.functional_call(log_probabilities, changed)
 
     # Fused attention has no forward-mode derivative.
@@ -185,8 +186,8 @@ def _derivative(
 
 
 def adamw_step(
-    policy: MazePolicy, gradient: Float[torch.Tensor, " weights"], rate: float
-) -> Float[torch.Tensor, " weights"]:
+    policy: MazePolicy, gradient: Float[Tensor, " weights"], rate: float
+) -> Float[Tensor, " weights"]:
     """The change of the weights in the first step of a training, which ascends `gradient`.
 
     As in `lab.toy.maze.train`: AdamW with weight decay 0.01, and gradients clipped to norm 1.
@@ -202,8 +203,8 @@ def adamw_step(
 
 
 def log_rates_after(
-    policy: MazePolicy, mazes: Mazes, step: Float[torch.Tensor, " weights"]
-) -> Float[torch.Tensor, " mazes"]:
+    policy: MazePolicy, mazes: Mazes, step: Float[Tensor, " weights"]
+) -> Float[Tensor, " mazes"]:
     """The exact log pass rates, float64, of a policy whose weights are changed by `step`."""
     moved = copy.deepcopy(policy.model)
     vector_to_parameters(
@@ -249,7 +250,7 @@ def preflight(config: MazeGradientsConfig) -> list[str]:
 
 
 def measure(
-    config: MazeGradientsConfig, state: dict[str, Any] | None, start: dict[str, torch.Tensor]
+    config: MazeGradientsConfig, state: dict[str, Any] | None, start: dict[str, Tensor]
 ) -> Iterator[Record]:
     """One record about the policy in `start`, the last state of `lab.toy.maze.train_start`.
 
@@ -405,7 +406,7 @@ def _stacked(tables: list[Table]) -> dict[str, np.ndarray]:
     }
 
 
-def lengths(vectors: Float[torch.Tensor, "*rows weights"]) -> Float[torch.Tensor, " *rows"]:
+def lengths(vectors: Float[Tensor, "*rows weights"]) -> Float[Tensor, " *rows"]:
     """The Euclidean length of each row, summed in float64.
 
     In float32 a sum over a million weights is off by 1e-4, so that cosines exceed 1.
@@ -413,18 +414,16 @@ def lengths(vectors: Float[torch.Tensor, "*rows weights"]) -> Float[torch.Tensor
     return torch.linalg.vector_norm(vectors, dim=-1, dtype=torch.float64)
 
 
-def _cosine(a: Float[torch.Tensor, " weights"], b: Float[torch.Tensor, " weights"]) -> float:
+def _cosine(a: Float[Tensor, " weights"], b: Float[Tensor, " weights"]) -> float:
     """The cosine between two vectors; 0 where one of them vanishes."""
     return float(torch.nn.functional.cosine_similarity(a.double(), b.double(), dim=0))
 
 
-def _flat(parts: tuple[torch.Tensor, ...]) -> Float[torch.Tensor, " weights"]:
+def _flat(parts: tuple[Tensor, ...]) -> Float[Tensor, " weights"]:
     return torch.cat([part.flatten() for part in parts])
 
 
-def _unflat(
-    flat: Float[torch.Tensor, " weights"], weights: Iterable[torch.Tensor]
-) -> list[torch.Tensor]:
+def _unflat(flat: Float[Tensor, " weights"], weights: Iterable[Tensor]) -> list[Tensor]:
     """A vector over all weights as views of their shapes."""
     shapes = [weight.shape for weight in weights]
     parts = flat.split([shape.numel() for shape in shapes])

@@ -17,12 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from lab.shapes import Bool, Float, Int
 from lab.toy.maze_env import DONE, PAD, UP, Mazes, moves_to_goal
 from lab.toy.transformer import Prompts, Transformer
 from lab.toy.tree_sampling import (
-    ChainedTreeBuilder,
+    CachedTreeBuilder,
     Rollouts,
     rank_in_problem,
     rollout_logits,
@@ -47,14 +48,14 @@ class RightAnswers:
     | `rollouts` | "mazes answers length" | the answers; rows without tokens where there are fewer |
     """
 
-    low: Float[torch.Tensor, " mazes"]
-    high: Float[torch.Tensor, " mazes"]
-    shortest: Float[torch.Tensor, " mazes"]
-    prefixes: Int[torch.Tensor, " mazes"]
+    low: Float[Tensor, " mazes"]
+    high: Float[Tensor, " mazes"]
+    shortest: Float[Tensor, " mazes"]
+    prefixes: Int[Tensor, " mazes"]
     rollouts: Rollouts
 
     @property
-    def diversity(self) -> Float[torch.Tensor, " mazes"]:
+    def diversity(self) -> Float[Tensor, " mazes"]:
         """The effective number of right answers: exp of the entropy of an answer given it is right.
 
         1 where one answer holds all of `low`, n where n answers share it equally, and nan where
@@ -71,7 +72,7 @@ class RightAnswers:
 @torch.no_grad()
 def pass_rates(
     model: Transformer, mazes: Mazes, length: int, tolerance: float
-) -> tuple[Float[torch.Tensor, " mazes"], Float[torch.Tensor, " mazes"]]:
+) -> tuple[Float[Tensor, " mazes"], Float[Tensor, " mazes"]]:
     """The lower and the upper bound of each maze's pass rate, float64.
 
     `length` is the largest number of tokens of a rollout. The bounds differ by at most `tolerance`
@@ -89,11 +90,7 @@ def pass_rates(
 
 @torch.no_grad()
 def find_right_answers(
-    model: Transformer,
-    mazes: Mazes,
-    prompts: Prompts,
-    length: int,
-    tolerance: float,
+    model: Transformer, mazes: Mazes, prompts: Prompts, length: int, tolerance: float
 ) -> RightAnswers:
     """The right answers of `pass_rates`, after `Transformer.read`."""
     count, size, device = len(mazes), mazes.size, prompts.logits.device
@@ -101,7 +98,7 @@ def find_right_answers(
     distance = moves_to_goal(mazes.walls).flatten(1)
     path = torch.nn.functional.pad(mazes.path, (0, 1), value=-1)
     offsets = torch.tensor([-size, size, -1, 1], device=device)
-    builder = ChainedTreeBuilder(prompts)
+    builder = CachedTreeBuilder(prompts)
     shortest = _shortest_path(model, mazes, prompts.logits, builder, length)
     low, dropped = torch.zeros_like(shortest), torch.zeros_like(shortest)
     prefixes = torch.zeros(count, dtype=torch.int64, device=device)
@@ -114,7 +111,7 @@ def find_right_answers(
     tokens = maze.new_zeros(count, 0)
     token_logp = shortest.new_zeros(count, 0)
 
-    answers: list[tuple[torch.Tensor, ...]] = []
+    answers: list[tuple[Tensor, ...]] = []
     logits = prompts.logits
     for depth in range(length):
         scores = logits.log_softmax(-1).double()
@@ -146,7 +143,7 @@ def find_right_answers(
         token_logp = torch.cat((token_logp[parent], move_logp[kept, None]), 1)
         maze, place = maze[parent], next_place[parent, move]
         prefixes += torch.bincount(maze, minlength=count)
-        logits = builder.read_beside(model, parent, move + UP, on_path)
+        logits = builder.read_level(model, parent, move + UP, on_path)
     high = (low + dropped).clamp_max(1.0)
     return RightAnswers(low, high, shortest, prefixes, _as_rollouts(answers, count, length))
 
@@ -154,10 +151,10 @@ def find_right_answers(
 def _shortest_path(
     model: Transformer,
     mazes: Mazes,
-    prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
-    builder: ChainedTreeBuilder,
+    prompt_logits: Float[Tensor, "mazes vocabulary"],
+    builder: CachedTreeBuilder,
     length: int,
-) -> Float[torch.Tensor, " mazes"]:
+) -> Float[Tensor, " mazes"]:
     """The probability of `Mazes.path` and DONE; 0 where they exceed the length.
 
     The paths become the chains of the builder.
@@ -175,11 +172,11 @@ def _shortest_path(
 
 
 def _heaviest(
-    mass: Float[torch.Tensor, " prefixes"],
-    maze: Int[torch.Tensor, " prefixes"],
-    on_path: Bool[torch.Tensor, " prefixes"],
-    allowed: Float[torch.Tensor, " mazes"],
-) -> tuple[Bool[torch.Tensor, " prefixes"], Float[torch.Tensor, " mazes"]]:
+    mass: Float[Tensor, " prefixes"],
+    maze: Int[Tensor, " prefixes"],
+    on_path: Bool[Tensor, " prefixes"],
+    allowed: Float[Tensor, " mazes"],
+) -> tuple[Bool[Tensor, " prefixes"], Float[Tensor, " mazes"]]:
     """Which prefixes to keep, and the mass of the others by maze.
 
     Of each maze the lightest are dropped that together weigh at most `allowed`, and the lightest
@@ -197,7 +194,7 @@ def _heaviest(
     return kept, torch.where(dropped, ascending, 0.0).sum(1)
 
 
-def _as_rollouts(answers: list[tuple[torch.Tensor, ...]], count: int, length: int) -> Rollouts:
+def _as_rollouts(answers: list[tuple[Tensor, ...]], count: int, length: int) -> Rollouts:
     """The answers of `count` mazes as rollouts.
 
     Each entry of `answers` holds those of one length: their mazes, and "answers length" tokens and
@@ -209,7 +206,7 @@ def _as_rollouts(answers: list[tuple[torch.Tensor, ...]], count: int, length: in
     column = rank_in_problem(maze)
     shape = (count, int(column.max()) + 1 if len(maze) else 1, length)
 
-    def spread(parts: list[torch.Tensor]) -> torch.Tensor:
+    def spread(parts: list[Tensor]) -> Tensor:
         padded = [torch.nn.functional.pad(part, (0, length - part.shape[1])) for part in parts]
         table = parts[0].new_zeros(shape)
         table[maze, column] = torch.cat(padded)[by_maze]
@@ -223,7 +220,7 @@ def _as_rollouts(answers: list[tuple[torch.Tensor, ...]], count: int, length: in
 
 def log_pass_rates(
     model: Transformer, prompts: Prompts, answers: RightAnswers
-) -> Float[torch.Tensor, " mazes"]:
+) -> Float[Tensor, " mazes"]:
     """The logarithm of the answers' probability, differentiable, from one forward pass.
 
     `prompts` are those of `Transformer.read` with their graphs. Its gradient is that

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import torch
+from torch import Tensor
 
 from lab.shapes import Bool, Float, Int
 from lab.toy.maze_env import Mazes
@@ -24,7 +25,7 @@ MICRO_BATCH_POSITIONS = 2**17
 
 def micro_batches(
     mazes: int, positions: int, device: torch.device | str = "cpu"
-) -> Sequence[Int[torch.Tensor, " part"]]:
+) -> Sequence[Int[Tensor, " part"]]:
     """The numbers of a step's mazes, in parts of about equal size.
 
     Each maze has so many `positions`: its rollouts times their length.
@@ -50,7 +51,7 @@ class StepPrompts:
         with torch.set_grad_enabled(once and torch.is_grad_enabled()):
             self.read = policy.read(mazes)
 
-    def of(self, chosen: Int[torch.Tensor, " chosen"]) -> Prompts:
+    def of(self, chosen: Int[Tensor, " chosen"]) -> Prompts:
         """The prompts of some mazes, with their autograd graph."""
         # Reading the prompts of few mazes again costs less than the gradient of all prompts.
         few = 3 * len(chosen) < 2 * len(self.mazes)
@@ -72,13 +73,11 @@ class Scores:
     def __init__(self, rollouts: Rollouts) -> None:
         self.rollouts = rollouts
         self.mismatch = torch.zeros_like(rollouts.logp[:, :, 0])
-        self.entropies: list[torch.Tensor] = []
+        self.entropies: list[Tensor] = []
 
     def of_parts(
-        self,
-        parts: Sequence[Int[torch.Tensor, " part"]],
-        in_gradient: Bool[torch.Tensor, " mazes"],
-    ) -> Iterator[Int[torch.Tensor, " chosen"]]:
+        self, parts: Sequence[Int[Tensor, " part"]], in_gradient: Bool[Tensor, " mazes"]
+    ) -> Iterator[Int[Tensor, " chosen"]]:
         """The mazes of each part that are to be scored, where there are any.
 
         The others need no forward pass: what it would have said of them is what sampling said.
@@ -93,9 +92,9 @@ class Scores:
 
     def add(
         self,
-        chosen: Int[torch.Tensor, " chosen"],
-        logp: Float[torch.Tensor, "chosen rollouts"],
-        entropy: Float[torch.Tensor, ""],
+        chosen: Int[Tensor, " chosen"],
+        logp: Float[Tensor, "chosen rollouts"],
+        entropy: Float[Tensor, ""],
     ) -> None:
         """Take in the scores of some mazes: `MazePolicy.score`, without a graph."""
         self.mismatch[chosen] = (logp - self.rollouts.logp[chosen].sum(2)).abs()

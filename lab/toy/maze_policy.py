@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from lab.configurations.toy_worlds import MazeStartConfig
@@ -91,7 +92,7 @@ class MazePolicy:
         self,
         prompts: Prompts,
         rollouts: int,
-        uniforms: Float[torch.Tensor, "mazes rollouts length"] | None,
+        uniforms: Float[Tensor, "mazes rollouts length"] | None,
     ) -> Rollouts:
         """Sample `rollouts` of each maze after `read`; greedily where `uniforms` is None."""
         arguments = self.model, prompts, rollouts, self.config.length, [DONE, EOS]
@@ -107,7 +108,7 @@ class MazePolicy:
 
     def score(
         self, prompts: Prompts, rollouts: Rollouts, entropy_gradient: bool = False
-    ) -> tuple[Float[torch.Tensor, "mazes rollouts"], Float[torch.Tensor, ""]]:
+    ) -> tuple[Float[Tensor, "mazes rollouts"], Float[Tensor, ""]]:
         """Log-probabilities of rollouts, and the sum of their token entropies.
 
         Gradients flow through the entropy only with `entropy_gradient`.
@@ -118,7 +119,7 @@ class MazePolicy:
         logp = (rows[rollouts.logit_rows, rollouts.tokens] * rollouts.mask).sum(2)
         return logp, summed_entropy(rows if entropy_gradient else rows.detach(), rollouts)
 
-    def cross_entropy(self, mazes: Mazes) -> Float[torch.Tensor, ""]:
+    def cross_entropy(self, mazes: Mazes) -> Float[Tensor, ""]:
         """The cross-entropy of the mazes' answers, a mean over their tokens."""
         prompts, answers = mazes.prompts(), mazes.answers()
         with self.autocast():
@@ -128,7 +129,7 @@ class MazePolicy:
 
     def uniforms(
         self, stream: str, number: int, mazes: int, rollouts: int
-    ) -> Float[torch.Tensor, "_ _ length"]:
+    ) -> Float[Tensor, "_ _ length"]:
         """Random numbers for `sample_rollouts`, a function of the seed, the stream and `number`."""
         seed, length = stream_seed(self.config.seed, stream, number), self.config.length
         generator = torch.Generator(self.device).manual_seed(seed)
@@ -238,8 +239,8 @@ class MazePolicy:
 
 
 def summed_entropy(
-    log_probabilities: Float[torch.Tensor, "rows vocabulary"], rollouts: Rollouts
-) -> Float[torch.Tensor, ""]:
+    log_probabilities: Float[Tensor, "rows vocabulary"], rollouts: Rollouts
+) -> Float[Tensor, ""]:
     """The sum over tokens of the entropy, in nats, of the distribution that each is drawn from."""
     row_entropy = -(log_probabilities.exp() * log_probabilities).sum(1)
     return (row_entropy[rollouts.logit_rows] * rollouts.mask).sum()
@@ -253,7 +254,7 @@ def as_texts(mazes: Mazes) -> list[str]:
     ]
 
 
-def most_frequent(tokens: Int[torch.Tensor, "rollouts length"]) -> str:
+def most_frequent(tokens: Int[Tensor, "rollouts length"]) -> str:
     """The most frequent of some rollouts, as letters; empty where there are none."""
     if not len(tokens):
         return ""
@@ -285,13 +286,13 @@ def transformer_config(width: int, layers: int, positions: int) -> TransformerCo
     )
 
 
-def load_policy(state: dict[str, torch.Tensor], config: MazeStartConfig) -> MazePolicy:
+def load_policy(state: dict[str, Tensor], config: MazeStartConfig) -> MazePolicy:
     """The policy whose weights are in `state`, the state of a training with these settings."""
     shape = transformer_config(config.width, config.layers, config.positions)
     return make_policy(load_model(state, shape), config)
 
 
-def load_model(state: dict[str, torch.Tensor], shape: TransformerConfig) -> Transformer:
+def load_model(state: dict[str, Tensor], shape: TransformerConfig) -> Transformer:
     """The model whose weights are in `state`, the state of a training. LabError: other sizes."""
     model = Transformer(shape)
     set_weights(model, with_prefix("model/", state), "the start")
@@ -302,11 +303,7 @@ def make_policy(model: Transformer, config: MazeStartConfig) -> MazePolicy:
     """A policy with the mazes of its evaluations on the computing device."""
     if config.compile_model and compute_device().type == "cuda":
         model.elementwise = compiled_elementwise()
-    return MazePolicy(
-        model.to(compute_device()),
-        evaluation_set(config, compute_device()),
-        config,
-    )
+    return MazePolicy(model.to(compute_device()), evaluation_set(config, compute_device()), config)
 
 
 def evaluation_set(config: MazeStartConfig, device: torch.device) -> Mazes:

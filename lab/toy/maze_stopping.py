@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
+from torch import Tensor
 
 from lab.mathematics.stopping import StoppingRule
 from lab.shapes import Float
@@ -25,7 +26,7 @@ def sample_until(
     model: Transformer,
     mazes: Mazes,
     prompts: Prompts,
-    uniforms: Float[torch.Tensor, "mazes cap length"],
+    uniforms: Float[Tensor, "mazes cap length"],
 ) -> Rollouts:
     """Rollouts of each maze, at most the rule's cap; those not drawn have no tokens."""
     shape, device = uniforms.shape, uniforms.device

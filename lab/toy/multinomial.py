@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from lab.shapes import Float, Int
 
 
 def draw_counts(
-    probabilities: Float[torch.Tensor, "problems answers"],
-    N: int | Float[torch.Tensor, " problems"],
-    seed: int,
-) -> Float[torch.Tensor, "problems answers"]:
+    probabilities: Float[Tensor, "problems answers"], N: int | Float[Tensor, " problems"], seed: int
+) -> Float[Tensor, "problems answers"]:
     """How often each answer is drawn in N draws; all random numbers follow from `seed`.
 
     | argument | shape | meaning |
@@ -42,10 +41,10 @@ def draw_counts(
 
 
 def split_counts(
-    probabilities: Float[torch.Tensor, "problems answers"],
-    N: int | Float[torch.Tensor, " problems"],
+    probabilities: Float[Tensor, "problems answers"],
+    N: int | Float[Tensor, " problems"],
     rng: torch.Generator,
-) -> Float[torch.Tensor, "problems answers"]:
+) -> Float[Tensor, "problems answers"]:
     """The same by binary splitting, on any device and without waiting for the host.
 
     The answers are halved repeatedly, and each time a binomial divides the draws of a part between
@@ -68,9 +67,7 @@ def split_counts(
     return counts[:, :answers]
 
 
-def listed(
-    counts: Float[torch.Tensor, "problems answers"], N: int
-) -> Int[torch.Tensor, "problems {N}"]:
+def listed(counts: Float[Tensor, "problems answers"], N: int) -> Int[Tensor, "problems {N}"]:
     """The answers themselves, in ascending order, from how often each was drawn.
 
     >>> listed(torch.tensor([[2.0, 0.0, 1.0]]), 3)

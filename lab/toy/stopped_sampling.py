@@ -9,6 +9,7 @@ answer after the other would give (`lab.stopping`).
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from lab.mathematics.stopping import StoppingRule
 from lab.shapes import Bool, Float, Num
@@ -17,10 +18,10 @@ from lab.toy.multinomial import draw_counts, split_counts
 
 def draw_counts_until(
     rule: StoppingRule,
-    probabilities: Float[torch.Tensor, "problems answers"],
-    right: Bool[torch.Tensor, "problems answers"],
+    probabilities: Float[Tensor, "problems answers"],
+    right: Bool[Tensor, "problems answers"],
     seed: int,
-) -> Float[torch.Tensor, "problems answers"]:
+) -> Float[Tensor, "problems answers"]:
     """How often each answer is drawn under a rule; all random numbers follow from `seed`.
 
     | argument | shape | meaning |
@@ -43,8 +44,8 @@ def draw_counts_until(
 
 
 def draw_numbers(
-    rule: StoppingRule, p: Float[torch.Tensor, " problems"], rng: torch.Generator
-) -> tuple[Float[torch.Tensor, " problems"], Float[torch.Tensor, " problems"]]:
+    rule: StoppingRule, p: Float[Tensor, " problems"], rng: torch.Generator
+) -> tuple[Float[Tensor, " problems"], Float[Tensor, " problems"]]:
     """The numbers of right and of wrong rollouts that a rule draws at the pass rates `p` (float64).
 
     The right ones that are waited for come at the sums of geometric gaps. From the last of them on,
@@ -69,8 +70,8 @@ def draw_numbers(
 
 
 def _times_of_successes(
-    p: Float[torch.Tensor, " problems"], successes: int, rng: torch.Generator
-) -> Float[torch.Tensor, "problems successes"]:
+    p: Float[Tensor, " problems"], successes: int, rng: torch.Generator
+) -> Float[Tensor, "problems successes"]:
     """After how many trials of chance p the first, second, ... success comes."""
     uniform = torch.rand(
         len(p), successes, dtype=torch.float64, device=p.device, generator=rng
@@ -90,7 +91,7 @@ class RolloutsSpent:
         # In all; since the last record; and the problems since the last record.
         self.totals = torch.zeros(3, dtype=torch.float64)
 
-    def add(self, drawn: Num[torch.Tensor, " problems"]) -> None:
+    def add(self, drawn: Num[Tensor, " problems"]) -> None:
         """Count the rollouts drawn of each problem of a step."""
         total = drawn.double().sum()
         self.totals = self.totals.to(drawn.device)
@@ -103,10 +104,10 @@ class RolloutsSpent:
         mean = {"rollouts a problem": lately / problems} if problems else {}
         return {"rollouts spent": spent} | mean
 
-    def accumulated(self) -> dict[str, torch.Tensor]:
+    def accumulated(self) -> dict[str, Tensor]:
         """The counts as named tensors, for checkpoints."""
         return {"rollouts_spent": self.totals}
 
-    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
+    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
         """Restore what `accumulated` returned."""
         self.totals = state["rollouts_spent"].clone()

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from lab.configurations.toy_worlds import TabularConfig
 from lab.errors import LabError
@@ -28,7 +29,7 @@ from lab.training.rng import stream_seed
 class _LogitTable(torch.nn.Module):
     """The logits of all problems, as a model."""
 
-    def __init__(self, logits: Float[torch.Tensor, "problems answers"]) -> None:
+    def __init__(self, logits: Float[Tensor, "problems answers"]) -> None:
         super().__init__()
         self.logits = torch.nn.Parameter(logits)
 
@@ -52,7 +53,7 @@ class Tabular(WithGradientSource):
         # The mask of the right answer, or how much each is worth: "problems answers".
         self.rewards = (rewards if config.rewards == "graded" else rewards == 1).repeat(problems, 1)
 
-    def loss(self, step: int) -> Float[torch.Tensor, ""]:
+    def loss(self, step: int) -> Float[Tensor, ""]:
         seed = stream_seed(self.config.seed, "rollouts", step)
         loss = self.gradient_source.loss(self.model.logits.log_softmax(1), self.rewards, seed)
         # A sum over problems, so that each problem's own logits move at the learning rate.

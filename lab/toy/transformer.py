@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lab.errors import LabError
@@ -24,11 +24,11 @@ from lab.shapes import Float, Int
 from lab.training.rng import stream_seed
 
 # Attention of the tokens of a forward pass, from the layer's number, queries, keys and values.
-Attention = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+Attention = Callable[[int, Tensor, Tensor, Tensor], Tensor]
 # The keys and values of the prompts in one layer, and in all layers.
 KeysAndValues = tuple[
-    Float[torch.Tensor, "problems kv_heads prompt_length head_size"],
-    Float[torch.Tensor, "problems kv_heads prompt_length head_size"],
+    Float[Tensor, "problems kv_heads prompt_length head_size"],
+    Float[Tensor, "problems kv_heads prompt_length head_size"],
 ]
 PromptCache = list[KeysAndValues]
 
@@ -40,7 +40,7 @@ class Prompts(NamedTuple):
     and values of each layer.
     """
 
-    logits: Float[torch.Tensor, "problems vocabulary"]
+    logits: Float[Tensor, "problems vocabulary"]
     cache: PromptCache
 
     @property
@@ -48,19 +48,17 @@ class Prompts(NamedTuple):
         """The number of tokens of each prompt."""
         return self.cache[0][0].shape[2]
 
-    def map(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Prompts:
+    def map(self, change: Callable[[Tensor], Tensor]) -> Prompts:
         """The same with each tensor changed."""
         return Prompts(change(self.logits), [(change(k), change(v)) for k, v in self.cache])
 
-    def of(self, chosen: Int[torch.Tensor, " chosen"]) -> Prompts:
+    def of(self, chosen: Int[Tensor, " chosen"]) -> Prompts:
         """The prompts of some problems."""
         return self.map(lambda tensor: tensor[chosen])
 
 
 # `attend`, or a faster function of the same arguments that computes the same.
-PromptAttention = Callable[
-    [torch.Tensor, KeysAndValues, torch.Tensor, torch.Tensor, bool], torch.Tensor
-]
+PromptAttention = Callable[[Tensor, KeysAndValues, Tensor, Tensor, bool], Tensor]
 
 RMS_NORM_EPS = 1e-6
 ROPE_THETA = 1e6
@@ -145,14 +143,14 @@ class Block(nn.Module):
 
     def forward(
         self,
-        x: Float[torch.Tensor, "tokens width"],
-        normed: Float[torch.Tensor, "tokens width"],
-        next_norm: Float[torch.Tensor, " width"],
-        angles: tuple[torch.Tensor, torch.Tensor],
+        x: Float[Tensor, "tokens width"],
+        normed: Float[Tensor, "tokens width"],
+        next_norm: Float[Tensor, " width"],
+        angles: tuple[Tensor, Tensor],
         layer: int,
         attention: Attention,
         elementwise: Elementwise,
-    ) -> tuple[Float[torch.Tensor, "tokens width"], Float[torch.Tensor, "tokens width"]]:
+    ) -> tuple[Float[Tensor, "tokens width"], Float[Tensor, "tokens width"]]:
         """The residual stream after the block, and normalised with the weight `next_norm`.
 
         `normed` is `x` normalised with the weight of the block's first norm.
@@ -179,28 +177,28 @@ class Block(nn.Module):
 
 
 def rotate(
-    x: Float[torch.Tensor, "*tokens heads head_size"],
-    cosines: Float[torch.Tensor, "... 1 head_size"],
-    sines: Float[torch.Tensor, "... 1 head_size"],
-) -> Float[torch.Tensor, "*tokens heads head_size"]:
+    x: Float[Tensor, "*tokens heads head_size"],
+    cosines: Float[Tensor, "... 1 head_size"],
+    sines: Float[Tensor, "... 1 head_size"],
+) -> Float[Tensor, "*tokens heads head_size"]:
     """Turn each pair of entries (i, i + head_size/2) by its angle."""
     first, second = x.chunk(2, -1)
     return (x * cosines + torch.cat((-second, first), -1) * sines).to(x.dtype)
 
 
 def gate(
-    gates: Float[torch.Tensor, "*tokens width"], values: Float[torch.Tensor, "*tokens width"]
-) -> Float[torch.Tensor, "*tokens width"]:
+    gates: Float[Tensor, "*tokens width"], values: Float[Tensor, "*tokens width"]
+) -> Float[Tensor, "*tokens width"]:
     """The values times the SiLU of their gates."""
     return F.silu(gates) * values
 
 
 def add_and_normalise(
-    x: Float[torch.Tensor, "*tokens width"],
-    change: Float[torch.Tensor, "*tokens width"],
-    weight: Float[torch.Tensor, " width"],
+    x: Float[Tensor, "*tokens width"],
+    change: Float[Tensor, "*tokens width"],
+    weight: Float[Tensor, " width"],
     kind: torch.dtype,
-) -> tuple[Float[torch.Tensor, "*tokens width"], Float[torch.Tensor, "*tokens width"]]:
+) -> tuple[Float[Tensor, "*tokens width"], Float[Tensor, "*tokens width"]]:
     """The sum of both, and the sum normalised, in the type in which products take it."""
     x = x + change
     return x, F.rms_norm(x, (x.shape[-1],), weight, RMS_NORM_EPS).to(kind)
@@ -214,9 +212,9 @@ class Elementwise:
     takes longer than the products, `compiled_elementwise` makes one or two kernels of each.
     """
 
-    rotate: Callable[..., torch.Tensor] = rotate
-    gate: Callable[..., torch.Tensor] = gate
-    add_and_normalise: Callable[..., tuple[torch.Tensor, torch.Tensor]] = add_and_normalise
+    rotate: Callable[..., Tensor] = rotate
+    gate: Callable[..., Tensor] = gate
+    add_and_normalise: Callable[..., tuple[Tensor, Tensor]] = add_and_normalise
 
 
 def compiled_elementwise() -> Elementwise:
@@ -230,7 +228,7 @@ def compiled_elementwise() -> Elementwise:
     return Elementwise(*(torch.compile(inspect.unwrap(part)) for part in parts))
 
 
-def type_for_products(x: torch.Tensor) -> torch.dtype:
+def type_for_products(x: Tensor) -> torch.dtype:
     """The type in which autocast multiplies `x`: every product would convert it anew."""
     device = x.device.type
     return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
@@ -261,11 +259,8 @@ class Transformer(nn.Module):
         return self.config.num_key_value_heads, self.config.head_size
 
     def forward(
-        self,
-        tokens: Int[torch.Tensor, "*tokens"],
-        positions: Int[torch.Tensor, "*axes"],
-        attention: Attention,
-    ) -> Float[torch.Tensor, "*tokens width"]:
+        self, tokens: Int[Tensor, "*tokens"], positions: Int[Tensor, "*axes"], attention: Attention
+    ) -> Float[Tensor, "*tokens width"]:
         """The hidden states of tokens at `positions`, after the last norm.
 
         `positions` has the shape of `tokens`, or its last axes alone.
@@ -278,9 +273,7 @@ class Transformer(nn.Module):
         norms = [block.input_layernorm.weight for block in blocks] + [self.model.norm.weight]
         normed = F.rms_norm(x, (x.shape[-1],), norms[0], RMS_NORM_EPS).to(type_for_products(x))
 
-        def attend_flat(
-            layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
-        ) -> torch.Tensor:
+        def attend_flat(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
             attended = attention(layer, *(each.unflatten(0, shape) for each in (q, k, v)))
             return attended.flatten(0, len(shape) - 1)
 
@@ -288,20 +281,18 @@ class Transformer(nn.Module):
             x, normed = block(x, normed, next_norm, angles, layer, attend_flat, self.elementwise)
         return normed.unflatten(0, shape)
 
-    def logits(
-        self, hidden: Float[torch.Tensor, "*tokens width"]
-    ) -> Float[torch.Tensor, "*tokens vocabulary"]:
+    def logits(self, hidden: Float[Tensor, "*tokens width"]) -> Float[Tensor, "*tokens vocabulary"]:
         """Float32 logits from hidden states: the output weights are those of the embedding."""
         return F.linear(hidden, self.model.embed_tokens.weight).float()
 
-    def read(self, tokens: Int[torch.Tensor, "problems prompt_length"]) -> Prompts:
+    def read(self, tokens: Int[Tensor, "problems prompt_length"]) -> Prompts:
         """Prompts, read for what is to follow them; see `prefill`."""
         hidden, cache = self.prefill(tokens)
         return Prompts(self.logits(hidden[:, -1]), cache)
 
     def prefill(
-        self, tokens: Int[torch.Tensor, "problems prompt_length"]
-    ) -> tuple[Float[torch.Tensor, "problems prompt_length width"], PromptCache]:
+        self, tokens: Int[Tensor, "problems prompt_length"]
+    ) -> tuple[Float[Tensor, "problems prompt_length width"], PromptCache]:
         """The hidden states of whole sequences, and each layer's keys and values.
 
         The keys are already rotated. LabError: more tokens than the model has positions.
@@ -315,7 +306,7 @@ class Transformer(nn.Module):
             )
         cache: PromptCache = []
 
-        def causal(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        def causal(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
             q, k, v = (x.transpose(1, 2) for x in (q, k, v))
             cache.append((k, v))
             attended = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
@@ -327,12 +318,12 @@ class Transformer(nn.Module):
 
 
 def attend(
-    q: Float[torch.Tensor, "problems trees queries heads head_size"],
+    q: Float[Tensor, "problems trees queries heads head_size"],
     prompt: KeysAndValues,
-    k: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
-    v: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
+    k: Float[Tensor, "problems trees keys kv_heads head_size"],
+    v: Float[Tensor, "problems trees keys kv_heads head_size"],
     causal: bool,
-) -> Float[torch.Tensor, "problems trees queries heads head_size"]:
+) -> Float[Tensor, "problems trees queries heads head_size"]:
     """Attention to the prompt of a problem and to tokens of its rollouts, one softmax over both.
 
     | argument | shape | meaning |
@@ -372,8 +363,8 @@ def attend(
 
 
 def rotations(
-    positions: Int[torch.Tensor, "*tokens"], head_size: int
-) -> tuple[Float[torch.Tensor, "*tokens 1 head_size"], Float[torch.Tensor, "*tokens 1 head_size"]]:
+    positions: Int[Tensor, "*tokens"], head_size: int
+) -> tuple[Float[Tensor, "*tokens 1 head_size"], Float[Tensor, "*tokens 1 head_size"]]:
     """Cosines and sines of rotary position embeddings (RoPE, theta 1e6), with an axis for heads."""
     exponents = -torch.arange(0, head_size, 2, device=positions.device) / head_size
     rates = ROPE_THETA**exponents
@@ -454,7 +445,7 @@ def load(folder: Path) -> Transformer:
     return model
 
 
-def set_weights(model: nn.Module, weights: dict[str, torch.Tensor], origin: str) -> None:
+def set_weights(model: nn.Module, weights: dict[str, Tensor], origin: str) -> None:
     """Load named weights into the model; LabError, which names `origin`, if shapes differ."""
     # The output layer shares its weights with the embedding and is not stored a second time.
     tied = {key: value for key, value in weights.items() if key != "lm_head.weight"}

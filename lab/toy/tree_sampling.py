@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import torch
+from torch import Tensor
 from torch.func import functional_call
 from torch.nn import functional as F
 
@@ -52,16 +53,16 @@ class Rollouts:
     padding; None where it was not kept |
     """
 
-    tokens: Int[torch.Tensor, "problems rollouts length"]
-    mask: Bool[torch.Tensor, "problems rollouts length"]
-    logp: Float[torch.Tensor, "problems rollouts length"]
-    logit_rows: Int[torch.Tensor, "problems rollouts length"]
-    truncated: Bool[torch.Tensor, "problems rollouts"]
+    tokens: Int[Tensor, "problems rollouts length"]
+    mask: Bool[Tensor, "problems rollouts length"]
+    logp: Float[Tensor, "problems rollouts length"]
+    logit_rows: Int[Tensor, "problems rollouts length"]
+    truncated: Bool[Tensor, "problems rollouts"]
     tree: PrefixTree | None
-    entropy: Float[torch.Tensor, "problems rollouts length"] | None = None
+    entropy: Float[Tensor, "problems rollouts length"] | None = None
 
     @property
-    def lengths(self) -> Int[torch.Tensor, "problems rollouts"]:
+    def lengths(self) -> Int[Tensor, "problems rollouts"]:
         """The number of tokens of each rollout."""
         return self.mask.sum(2)
 
@@ -71,7 +72,7 @@ class Rollouts:
         own = self.tokens[:, :, 1:].numel() if self.tree is None else len(self.tree.tokens)
         return len(self.tokens) + own
 
-    def of(self, chosen: Int[torch.Tensor, " chosen"]) -> Rollouts:
+    def of(self, chosen: Int[Tensor, " chosen"]) -> Rollouts:
         """The rollouts of the `chosen` problems, ascending, as if no others had been sampled."""
         if len(chosen) == len(self.tokens):
             return self
@@ -98,16 +99,16 @@ class PrefixTree:
     | `visible` | "prefixes slots" | True for the slots that a prefix attends to, its own included |
     """
 
-    tokens: Int[torch.Tensor, " prefixes"]
-    depths: Int[torch.Tensor, " prefixes"]
-    problems: Int[torch.Tensor, " prefixes"]
-    slots: Int[torch.Tensor, " prefixes"]
-    visible: Bool[torch.Tensor, "prefixes slots"]
+    tokens: Int[Tensor, " prefixes"]
+    depths: Int[Tensor, " prefixes"]
+    problems: Int[Tensor, " prefixes"]
+    slots: Int[Tensor, " prefixes"]
+    visible: Bool[Tensor, "prefixes slots"]
 
 
 def sample_token(
-    logp: Float[torch.Tensor, "rows vocabulary"], uniforms: Float[torch.Tensor, " rows"] | None
-) -> Int[torch.Tensor, " rows"]:
+    logp: Float[Tensor, "rows vocabulary"], uniforms: Float[Tensor, " rows"] | None
+) -> Int[Tensor, " rows"]:
     """A token for each row of log-probabilities, by inverting the distribution function.
 
     `uniforms` are in [0, 1) and have 24 bits, so a token of probability below 6e-8 may never be
@@ -128,7 +129,7 @@ def sample_tree(
     rollouts: int,
     length: int,
     end_tokens: list[int],
-    uniforms: Float[torch.Tensor, "problems rollouts length"] | None,
+    uniforms: Float[Tensor, "problems rollouts length"] | None,
 ) -> Rollouts:
     """Sample through the tree of prefixes, one forward pass for each distinct prefix.
 
@@ -179,8 +180,8 @@ def sample_tree(
 
 
 def _distinct(
-    row: Int[torch.Tensor, " rollouts"], token: Int[torch.Tensor, " rollouts"], vocabulary: int
-) -> tuple[torch.Tensor, torch.Tensor, Int[torch.Tensor, " rollouts"]]:
+    row: Int[Tensor, " rollouts"], token: Int[Tensor, " rollouts"], vocabulary: int
+) -> tuple[Tensor, Tensor, Int[Tensor, " rollouts"]]:
     """The prefixes that rollouts reach from the rows of a level by their next tokens.
 
     The first two results are their parents' rows, ascending, and their last tokens; the third has
@@ -198,14 +199,14 @@ class TreeBuilder:
         self.problem = torch.arange(problems, device=device)
         self.visible = torch.zeros(problems, 0, dtype=torch.bool, device=device)
         self.slots_used = torch.zeros_like(self.problem)  # by problem
-        self.levels: list[tuple[torch.Tensor, ...]] = []
+        self.levels: list[tuple[Tensor, ...]] = []
 
     def add_level(
         self,
-        parent: Int[torch.Tensor, " prefixes"],
-        token: Int[torch.Tensor, " prefixes"],
-        new: Int[torch.Tensor, " new"] | slice = slice(None),
-    ) -> Int[torch.Tensor, " prefixes"]:
+        parent: Int[Tensor, " prefixes"],
+        token: Int[Tensor, " prefixes"],
+        new: Int[Tensor, " new"] | slice = slice(None),
+    ) -> Int[Tensor, " prefixes"]:
         """Add prefixes one token longer than those of the last level; returns their slots.
 
         `parent` is the row of each in the last level, in ascending order; `token` its last token.
@@ -240,33 +241,61 @@ class TreeBuilder:
 
 
 class CachedTreeBuilder(TreeBuilder):
-    """A `TreeBuilder` with the keys and values of prompts and prefixes, for forward passes."""
+    """A `TreeBuilder` with the keys and values of prompts and prefixes, for forward passes.
+
+    A tree may begin with a chain of each problem, whose prefixes need not be read again.
+    """
 
     def __init__(self, prompts: Prompts) -> None:
         super().__init__(len(prompts.logits), prompts.logits.device)
         self.cache = list(prompts.cache)
         self.prompt_length = prompts.length
 
+    def read_chains(
+        self, model: Transformer, tokens: Int[Tensor, "problems length"]
+    ) -> Float[Tensor, "problems length vocabulary"]:
+        """The logits after each token of the chains: one sequence of each problem, read at once.
+
+        Of shorter ones what follows is padding. They come before the first level.
+        """
+        problems, length = tokens.shape
+        depth = torch.arange(length, device=tokens.device)
+        visible = (depth[:, None] >= depth).repeat(problems, 1)
+        problem, slot = self.problem.repeat_interleave(length), depth.repeat(problems)
+        logits = self._read(model, tokens.flatten(), slot, problem, slot, visible)
+        self.slots_used = self.slots_used + length
+        self.chains = logits.unflatten(0, (problems, length))
+        return self.chains
+
     def read_level(
         self,
         model: Transformer,
-        parent: Int[torch.Tensor, " prefixes"],
-        token: Int[torch.Tensor, " prefixes"],
-    ) -> Float[torch.Tensor, "prefixes vocabulary"]:
-        """`add_level`, and the logits after each of the prefixes that it adds."""
-        depth = torch.full_like(token, len(self.levels))
-        slot = self.add_level(parent, token)
-        return self._read(model, token, depth, self.problem, slot, self.visible)
+        parent: Int[Tensor, " prefixes"],
+        token: Int[Tensor, " prefixes"],
+        on_chain: Bool[Tensor, " prefixes"] | None = None,
+    ) -> Float[Tensor, "prefixes vocabulary"]:
+        """`add_level`, and the logits after the prefixes: those `on_chain` are not read again."""
+        depth = len(self.levels)
+        new = slice(None) if on_chain is None else (~on_chain).nonzero()[:, 0]
+        slot = self.add_level(parent, token, new)
+        prefixes = token, torch.full_like(token, depth), self.problem, slot, self.visible
+        unread = [column[new] for column in prefixes]
+        if on_chain is None:
+            return self._read(model, *unread)
+        logits = self.chains[self.problem, min(depth, self.chains.shape[1] - 1)]
+        if len(unread[0]):
+            logits[new] = self._read(model, *unread)
+        return logits
 
     def _read(
         self,
         model: Transformer,
-        token: Int[torch.Tensor, " prefixes"],
-        depth: Int[torch.Tensor, " prefixes"],
-        problem: Int[torch.Tensor, " prefixes"],
-        slot: Int[torch.Tensor, " prefixes"],
-        visible: Bool[torch.Tensor, "prefixes slots"],
-    ) -> Float[torch.Tensor, "prefixes vocabulary"]:
+        token: Int[Tensor, " prefixes"],
+        depth: Int[Tensor, " prefixes"],
+        problem: Int[Tensor, " prefixes"],
+        slot: Int[Tensor, " prefixes"],
+        visible: Bool[Tensor, "prefixes slots"],
+    ) -> Float[Tensor, "prefixes vocabulary"]:
         """The logits after prefixes, from their last tokens; fills their slots in the cache.
 
         `problem` is in ascending order, and `slot`, where each stores its keys and values, lies
@@ -282,9 +311,7 @@ class CachedTreeBuilder(TreeBuilder):
         columns = _Columns(problem, rank_in_problem(problem), len(self.slots_used))
         bias = columns.bias(visible, self.prompt_length)
 
-        def attention(
-            layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
-        ) -> torch.Tensor:
+        def attention(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
             keys, values = self.cache[layer]
             keys[problem, :, self.prompt_length + slot] = k
             values[problem, :, self.prompt_length + slot] = v
@@ -293,51 +320,10 @@ class CachedTreeBuilder(TreeBuilder):
         return model.logits(model(token, self.prompt_length + depth, attention))
 
 
-class ChainedTreeBuilder(CachedTreeBuilder):
-    """A tree that begins with one given sequence of each problem, its chain.
-
-    The chains are read at once, and their prefixes are not read again where the tree has them.
-    """
-
-    def read_chains(
-        self, model: Transformer, tokens: Int[torch.Tensor, "problems length"]
-    ) -> Float[torch.Tensor, "problems length vocabulary"]:
-        """The logits after each token of the chains; of shorter ones what follows is padding."""
-        problems, length = tokens.shape
-        depth = torch.arange(length, device=tokens.device)
-        visible = (depth[:, None] >= depth).repeat(problems, 1)
-        problem = self.problem.repeat_interleave(length)
-        slot = depth.repeat(problems)
-        logits = self._read(model, tokens.flatten(), slot, problem, slot, visible)
-        self.slots_used = self.slots_used + length
-        self.chains = logits.unflatten(0, (problems, length))
-        return self.chains
-
-    def read_beside(
-        self,
-        model: Transformer,
-        parent: Int[torch.Tensor, " prefixes"],
-        token: Int[torch.Tensor, " prefixes"],
-        on_chain: Bool[torch.Tensor, " prefixes"],
-    ) -> Float[torch.Tensor, "prefixes vocabulary"]:
-        """`read_level` for prefixes of which those `on_chain` are known."""
-        depth = len(self.levels)
-        new = (~on_chain).nonzero()[:, 0]
-        slot = self.add_level(parent, token, new)
-        problem = self.problem
-        logits = self.chains[problem, min(depth, self.chains.shape[1] - 1)]
-        if len(new):
-            at = torch.full_like(new, depth)
-            logits[new] = self._read(
-                model, token[new], at, problem[new], slot[new], self.visible[new]
-            )
-        return logits
-
-
 def share_prefixes(
-    tokens: Int[torch.Tensor, "problems rollouts length"],
-    mask: Bool[torch.Tensor, "problems rollouts length"],
-    logp: Float[torch.Tensor, "problems rollouts length"],
+    tokens: Int[Tensor, "problems rollouts length"],
+    mask: Bool[Tensor, "problems rollouts length"],
+    logp: Float[Tensor, "problems rollouts length"],
 ) -> Rollouts:
     """Given sequences as `Rollouts` with the tree of their prefixes; all of them have an end token.
 
@@ -368,7 +354,7 @@ def share_prefixes(
     return Rollouts(tokens, mask, logp, logit_rows, truncated, builder.tree())
 
 
-def rank_in_problem(problem: Int[torch.Tensor, " prefixes"]) -> Int[torch.Tensor, " prefixes"]:
+def rank_in_problem(problem: Int[Tensor, " prefixes"]) -> Int[Tensor, " prefixes"]:
     """Each prefix's number among those of its problem; `problem` is sorted."""
     first = torch.searchsorted(problem, problem)
     return torch.arange(len(problem), device=problem.device) - first
@@ -381,24 +367,21 @@ class _Columns:
     """
 
     def __init__(
-        self,
-        problem: Int[torch.Tensor, " prefixes"],
-        column: Int[torch.Tensor, " prefixes"],
-        problems: int,
+        self, problem: Int[Tensor, " prefixes"], column: Int[Tensor, " prefixes"], problems: int
     ) -> None:
         self.problems, self.width = problems, int(column.max()) + 1
         self.index = problem * self.width + column
 
     def lay(
-        self, x: Float[torch.Tensor, "prefixes heads head_size"]
-    ) -> Float[torch.Tensor, "problems heads width head_size"]:
+        self, x: Float[Tensor, "prefixes heads head_size"]
+    ) -> Float[Tensor, "problems heads width head_size"]:
         """The prefixes' vectors in their columns, zero in columns without a prefix."""
         rows = x.new_zeros(self.problems * self.width, *x.shape[1:]).index_copy(0, self.index, x)
         return rows.unflatten(0, (self.problems, self.width)).transpose(1, 2)
 
     def bias(
-        self, visible: Bool[torch.Tensor, "prefixes slots"], prompt_length: int
-    ) -> Float[torch.Tensor, "problems 1 width prompt_and_slots"]:
+        self, visible: Bool[Tensor, "prefixes slots"], prompt_length: int
+    ) -> Float[Tensor, "problems 1 width prompt_and_slots"]:
         """0 for the whole prompt and the `visible` slots of each prefix, -inf for the others."""
         bias = visible.new_zeros(
             self.problems * self.width, prompt_length + visible.shape[1], dtype=torch.float32
@@ -407,8 +390,8 @@ class _Columns:
         return bias.view(self.problems, 1, self.width, -1)
 
     def attend(
-        self, q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, bias: torch.Tensor
-    ) -> Float[torch.Tensor, "prefixes heads head_size"]:
+        self, q: Tensor, keys: Tensor, values: Tensor, bias: Tensor
+    ) -> Float[Tensor, "prefixes heads head_size"]:
         """Attention of each prefix to the keys of its problem that its `bias` leaves it."""
         out = F.scaled_dot_product_attention(
             self.lay(q), keys, values, attn_mask=bias.to(q.dtype), enable_gqa=True
@@ -423,7 +406,7 @@ def sample_rows(
     rollouts: int,
     length: int,
     end_tokens: list[int],
-    uniforms: Float[torch.Tensor, "problems rollouts length"] | None,
+    uniforms: Float[Tensor, "problems rollouts length"] | None,
     attention: PromptAttention = attend,
 ) -> Rollouts:
     """Sample every rollout in a row of its own, in `length` steps of fixed shape.
@@ -472,14 +455,14 @@ def sample_rows(
 
 
 def _next_token_attention(
-    cache: Shaped[torch.Tensor, "layers 2 problems kv_heads rollouts length head_size"],
+    cache: Shaped[Tensor, "layers 2 problems kv_heads rollouts length head_size"],
     prompt_cache: PromptCache,
     depth: int,
     attention: PromptAttention,
 ) -> Attention:
     """Attention of the tokens at `depth` to their prompts and their own rollouts so far."""
 
-    def attend_next(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    def attend_next(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         # Here with the axes of k and v.
         keys, values = cache[layer].permute(0, 1, 3, 4, 2, 5)[:, :, :, : depth + 1]
         keys[:, :, depth] = k[:, :, 0]
@@ -490,8 +473,8 @@ def _next_token_attention(
 
 
 def _independent_logit_rows(
-    tokens: Int[torch.Tensor, "problems rollouts length"],
-) -> Int[torch.Tensor, "problems rollouts length"]:
+    tokens: Int[Tensor, "problems rollouts length"],
+) -> Int[Tensor, "problems rollouts length"]:
     """Row of `rollout_logits` for each token where no rollouts share a prefix.
 
     The first token is drawn from its prompt's row, every other from that of the token before it.
@@ -510,7 +493,7 @@ class CUDAGraphSampler:
 
     def __init__(self) -> None:
         self.graph: torch.cuda.CUDAGraph | None = None
-        self.inputs: list[torch.Tensor] = []  # the memory from which the graph reads
+        self.inputs: list[Tensor] = []  # the memory from which the graph reads
 
     def __call__(
         self,
@@ -519,7 +502,7 @@ class CUDAGraphSampler:
         rollouts: int,
         length: int,
         end_tokens: list[int],
-        uniforms: Float[torch.Tensor, "problems rollouts length"],
+        uniforms: Float[Tensor, "problems rollouts length"],
         attention: PromptAttention = attend,
     ) -> Rollouts:
         """The rollouts of `sample_rows` from the same arguments."""
@@ -544,16 +527,13 @@ class CUDAGraphSampler:
         return self.output
 
 
-def _tensors(prompts: Prompts, uniforms: torch.Tensor) -> list[torch.Tensor]:
+def _tensors(prompts: Prompts, uniforms: Tensor) -> list[Tensor]:
     return [prompts.logits, uniforms, *(tensor for pair in prompts.cache for tensor in pair)]
 
 
 def rollout_logits(
-    model: Transformer,
-    prompts: Prompts,
-    rollouts: Rollouts,
-    attention: PromptAttention = attend,
-) -> Float[torch.Tensor, "rows vocabulary"]:
+    model: Transformer, prompts: Prompts, rollouts: Rollouts, attention: PromptAttention = attend
+) -> Float[Tensor, "rows vocabulary"]:
     """Logits after every prompt and every prefix of the rollouts, in one forward pass.
 
     The arguments are those of `sample_tree`, but with their autograd graphs: gradients flow through
@@ -567,9 +547,7 @@ def rollout_logits(
         length, device = tokens.shape[2], tokens.device
         positions = (prompts.length + torch.arange(length, device=device)).expand_as(tokens)
 
-        def causal_attention(
-            layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
-        ) -> torch.Tensor:
+        def causal_attention(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
             return attention(q, prompts.cache[layer], k, v, True)
 
         stream = model(tokens, positions, causal_attention).flatten(0, 2)
@@ -577,9 +555,7 @@ def rollout_logits(
         columns = _Columns(tree.problems, tree.slots, len(prompts.logits))
         bias = columns.bias(tree.visible, prompts.length)
 
-        def tree_attention(
-            layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
-        ) -> torch.Tensor:
+        def tree_attention(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
             prompt_keys, prompt_values = prompts.cache[layer]
             keys = torch.cat((prompt_keys, columns.lay(k)), 2)
             values = torch.cat((prompt_values, columns.lay(v)), 2)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from lab.training.checkpoint import current_state, restore
 from lab.training.records import Pause, Record, Standing
@@ -17,7 +18,7 @@ class World:
 
     model: torch.nn.Module
 
-    def losses(self, step: int) -> Iterable[torch.Tensor]:
+    def losses(self, step: int) -> Iterable[Tensor]:
         """The loss of one step, in parts that sum to it, with the randomness of seed and step.
 
         The loop takes the gradient of each part before it asks for the next one, so that the memory
@@ -30,11 +31,11 @@ class World:
         """Metrics, and the columns of the groups, of the model before `step`."""
         raise NotImplementedError
 
-    def accumulated(self) -> dict[str, torch.Tensor]:
+    def accumulated(self) -> dict[str, Tensor]:
         """What it keeps for its next record, as named tensors: a part of the training's state."""
         return {}
 
-    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
+    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
         """Restore what `accumulated` returned; `state` holds other tensors too."""
 
 
@@ -57,7 +58,7 @@ def learn(
     gradients with a larger norm.
     """
 
-    def state_at(step: int) -> dict[str, torch.Tensor]:
+    def state_at(step: int) -> dict[str, Tensor]:
         return current_state(world.model, optimizer, step) | world.accumulated()
 
     first = 0
