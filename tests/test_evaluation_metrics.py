@@ -223,7 +223,11 @@ def test_length_truncation_loss_and_entropy_are_means_over_problems_of_their_sha
 
 def test_entropy_is_left_out_where_a_log_probability_is_missing():
     assert "entropy" not in summary(
-        counts(answers(("a", "1", "right", "stop", 9, math.nan), ("b", "1", "right")))
+        counts(
+            answers(
+                ("a", "1", "right", "stop", 9, math.nan), ("a", "1", "right"), ("b", "1", "right")
+            )
+        )
     )
 
 

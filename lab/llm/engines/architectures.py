@@ -43,33 +43,26 @@ def architecture(model: str) -> Any:
 
 def parameter_count(config: Any) -> int:
     """The number of weights of a causal language model; tied weights count once."""
-    return _weights(config.to_json_string(use_diff=False))
+    return sum(weight.numel() for weight in _without_storage(config).parameters())
 
 
 def adapter_parameter_count(config: Any, rank: int) -> int:
     """The number of weights of a LoRA adapter on all linear layers but the output layer."""
-    return rank * _linear_sizes(config.to_json_string(use_diff=False))
-
-
-@lru_cache(maxsize=64)
-def _weights(config_json: str) -> int:
-    """`parameter_count` of a configuration as JSON, which can be cached."""
-    return sum(weight.numel() for weight in _shapes(config_json).parameters())
-
-
-@lru_cache(maxsize=64)
-def _linear_sizes(config_json: str) -> int:
-    """Inputs and outputs of all linear layers but the output layer, added up."""
-    model = _shapes(config_json)
-    return sum(
+    model = _without_storage(config)
+    return rank * sum(
         layer.in_features + layer.out_features
         for layer in model.modules()
         if isinstance(layer, torch.nn.Linear) and layer is not model.get_output_embeddings()
     )
 
 
-def _shapes(config_json: str) -> Any:
-    """The model of a configuration as JSON; on the device "meta" its weights have no storage."""
+def _without_storage(config: Any) -> Any:
+    """The model of a configuration, whose weights have a shape alone."""
+    return _on_meta(config.to_json_string(use_diff=False))
+
+
+@lru_cache(maxsize=8)
+def _on_meta(config_json: str) -> Any:
     config = transformers().AutoConfig.for_model(**json.loads(config_json))
     with torch.device("meta"):
         return transformers().AutoModelForCausalLM.from_config(config)

@@ -59,45 +59,31 @@ def counts(table: pd.DataFrame, truncation: str = "score") -> pd.DataFrame:
     (`number` and `key` of `lab.judge.extract`); all right answers are the same.
     """
     one_of("truncation", truncation, ("score", "zero"))
-    problem_codes, problems = pd.factorize(table["problem"])
-    verdict = np.asarray(table["verdict"])
-    truncated = np.asarray(table["finish"] == LENGTH)
+    truncated = table["finish"] == LENGTH
     zeroed = truncated & (truncation == "zero")
-    judged = verdict != "error"
-    right = (verdict == "right") & ~zeroed
-
-    answer_codes, answers = pd.factorize(table["answer"])  # a missing answer has the code -1
-    vote_keys = np.array([_vote_key(answer) for answer in answers], dtype=object)
-    vote_codes, _ = pd.factorize(vote_keys)
-    wrong_vote = judged & ~right & ~zeroed & (answer_codes >= 0)
-    # Distinct pairs of problem and wrong answer, sorted by problem, with how often each occurs.
-    pairs, pair_counts = np.unique(
-        np.stack([problem_codes[wrong_vote], vote_codes[answer_codes[wrong_vote]]]),
-        axis=1,
-        return_counts=True,
-    )
-    votes = np.split(pair_counts, np.searchsorted(pairs[0], np.arange(1, len(problems))))
-
-    def per_problem(values: NDArray | pd.Series) -> NDArray:
-        """The sum of `values` over the answers to each problem."""
-        return np.bincount(problem_codes, values, len(problems))
-
-    integer_columns = {
+    judged = table["verdict"] != "error"
+    right = (table["verdict"] == "right") & ~zeroed
+    silent = table["answer"].isna() | zeroed
+    columns = {
         "n": judged,
         "right": right,
         "error": ~judged,
         "truncated": truncated,
-        "no_answer": judged & ~right & ~wrong_vote,
+        "no_answer": judged & ~right & silent,
         "tokens": table["tokens"],
     }
-    return pd.DataFrame(
-        {"problem": np.asarray(problems)}
-        | {name: per_problem(values).astype(int) for name, values in integer_columns.items()}
-        | {
-            "logp": per_problem(table["logp"]),
-            "votes": [tuple(sorted(sizes.tolist(), reverse=True)) for sizes in votes],
-        }
-    )
+    problem = table["problem"].astype(object)
+    sums = pd.DataFrame(columns).groupby(problem, sort=False).sum().astype(int)
+    # pandas would leave out what is unknown; here one unknown makes the sum unknown.
+    sums["logp"] = np.bincount(pd.factorize(problem)[0], table["logp"])
+    wrong = table[judged & ~right & ~silent]
+    keys = {answer: _vote_key(answer) for answer in wrong["answer"].unique()}
+    votes: dict[str, list[int]] = {name: [] for name in sums.index}
+    voted = wrong["answer"].astype(object).map(keys)
+    for (name, _), size in voted.groupby([problem[wrong.index], voted]).size().items():
+        votes[name].append(size)
+    sums["votes"] = [tuple(sorted(sizes, reverse=True)) for sizes in votes.values()]
+    return sums.reset_index(names="problem")
 
 
 def _vote_key(answer: str) -> str:

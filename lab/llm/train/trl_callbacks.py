@@ -303,27 +303,27 @@ class TRLRun:
     def send_record(self, step: int, logs: dict[str, float]) -> None:
         """Evaluate and send the record of a step; only the main process has one to send."""
         metrics, groups = self.evaluate()
+        standing = Standing(step, self.state_at)
         if not self.trainer.accelerator.is_main_process:
-            self.send(Pause(step, Standing(step, self.state_at)))
+            self.send(Pause(step, standing))
             return
         names = METRIC_NAMES
         if self.trainer.estimator.real is not None:
             names = names | {"reward": "mean reward"}
-        train_metrics = {
+        metrics |= {
             names.get(name, name): value
             for name, value in logs.items()
             if isinstance(value, (int, float)) and not name.startswith(HIDDEN_METRICS)
         }
         if step == 0:
-            train_metrics["training problems"] = len(self.train_problems)
-            train_metrics["problems left out"] = self.dropped_problems
-        state = Standing(step, self.state_at)
-        self.send(Record(step, metrics | train_metrics, state, groups, self.rollouts))
+            metrics["training problems"] = len(self.train_problems)
+            metrics["problems left out"] = self.dropped_problems
+        self.send(Record(step, metrics, standing, groups, self.rollouts))
 
     def send_pause(self, step: int) -> None:
         """Send the state of a step that has no record, with TRL's sums for the next record."""
-        state = Standing(step, lambda at: self.state_at(at) | self.running_sums())
-        self.send(Pause(step, state, self.rollouts))
+        standing = Standing(step, lambda at: self.state_at(at) | self.running_sums())
+        self.send(Pause(step, standing, self.rollouts))
 
     def send(self, event: Record | Pause) -> None:
         """Send a record or a pause; once training goes on, its state can no longer be read."""
