@@ -81,7 +81,7 @@ def test_a_training_as_on_a_gpu_samples_steps_and_goes_on_exactly_from_any_recor
 
 
 def test_sampling_leaves_every_part_of_a_model_in_the_mode_that_it_had():
-    engine = TransformersEngine(FOLDER, device="cpu")
+    engine = TransformersEngine(FOLDER)
     sampling = Sampling(2, 1.0, 1.0, 4)
     expected = engine.sample(["2+3=?\n"], sampling)
     engine.model.gradient_checkpointing_enable()

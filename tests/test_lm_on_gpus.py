@@ -76,7 +76,7 @@ def test_a_vllm_that_sleeps_is_awake_with_the_weights_of_now_inside_the_block_on
 
 @pytest.mark.parametrize("processes", [2, 3, 7])
 def test_an_examination_shared_over_processes_is_that_of_one(processes):
-    engine = TransformersEngine(FOLDER, device="cpu")
+    engine = TransformersEngine(FOLDER)
     asked = [
         (SimpleNamespace(answer=str(a + b)), f"{a}+{b}=?\n")
         for a, b in [(2, 3), (4, 5), (1, 1), (6, 2), (3, 3)]

@@ -50,7 +50,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 def test_two_steps_are_those_of_a_loop_written_out_here():
     config = configured(steps=2, micro_batch=4, learning_rate=1e-3)
     N, rewarded = config.rollouts, []
-    engine = TransformersEngine(FOLDER, device="cpu")
+    engine = TransformersEngine(FOLDER)
     model, plain = engine.model, load_prompt("plain")
     asked = problem_set(config.train_set, config.problems, split="train").problems
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01)
@@ -280,7 +280,7 @@ def test_a_loop_that_nobody_asks_any_more_is_left():
 def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_path, capsys):
     run = run_training(experiment("gsm8k").configure("smoke", {"learning_rate": 1e-3}))
     assert main(["export", str(run.path), str(tmp_path / "model")]) == 0
-    engine, state = TransformersEngine(tmp_path / "model", device="cpu"), state_of(run)
+    engine, state = TransformersEngine(tmp_path / "model"), state_of(run)
     for name, weight in engine.model.state_dict().items():
         torch.testing.assert_close(weight, state[f"model/{name}"], atol=0, rtol=0)
     assert engine.sample(["2+3=?\n"], Sampling(2, 1.0, 1.0, 8))[0][0].ids

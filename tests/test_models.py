@@ -10,7 +10,7 @@ import pytest
 
 from lab.errors import LabError
 from lab.llm.engines.architectures import KNOWN, architecture
-from lab.llm.engines.models import REVISIONS, is_cached, model_folder, pinned, revision_of
+from lab.llm.engines.models import REVISIONS, is_cached, model_folder, pinned
 
 TINY = Path(__file__).parents[1] / "data/models/tiny"
 NEWER = "0" * 40
@@ -35,13 +35,13 @@ def hub(tmp_path, monkeypatch):
 
 def test_a_known_model_is_loaded_at_its_pinned_revision_though_a_newer_one_is_cached(hub):
     place, name = model_folder("Qwen/Qwen3-4B")
-    assert (revision_of(place), name) == (REVISIONS["Qwen/Qwen3-4B"], "Qwen/Qwen3-4B")
+    assert (Path(place).name, name) == (REVISIONS["Qwen/Qwen3-4B"], "Qwen/Qwen3-4B")
     assert is_cached("Qwen/Qwen3-4B")
 
 
 def test_a_revision_in_the_name_is_the_one_that_is_loaded(hub):
     place, _ = model_folder(f"Qwen/Qwen3-4B@{NEWER}")
-    assert revision_of(place) == NEWER
+    assert Path(place).name == NEWER
 
 
 def test_an_interrupted_download_does_not_count_as_cached(hub):
@@ -76,7 +76,7 @@ def test_every_model_of_a_preset_or_of_the_memory_table_is_pinned_to_a_whole_com
 
 
 def test_a_folder_has_no_revision_and_its_memory_is_counted_by_the_name_without_one():
-    assert revision_of(str(TINY)) is None and pinned("me/mine") == ("me/mine", None)
+    assert pinned("me/mine") == ("me/mine", None)
     assert (
         architecture(f"Qwen/Qwen3-4B@{NEWER}").hidden_size == KNOWN["Qwen/Qwen3-4B"]["hidden_size"]
     )

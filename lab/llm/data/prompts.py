@@ -97,11 +97,6 @@ def load_prompt(name: str) -> Prompt:
     return Prompt(name, text, files[name].name.endswith(".chat.txt"))
 
 
-def prompt_names() -> list[str]:
-    """The names of all prompts."""
-    return sorted(_files())
-
-
 def _files() -> dict[str, Path]:
     """The file of each prompt by its name."""
     return {path.name.split(".")[0]: path for path in FOLDER.glob("*.txt")}

@@ -26,8 +26,6 @@ from lab.llm.engines.imports import transformers
 from lab.llm.engines.transformers_engine import load_causal_model
 from lab.training.device import compute_device
 
-ADAPTERS = ("none", "lora", "qlora")
-
 
 def check_adapter(adapter: str) -> None:
     """LabError: peft or bitsandbytes is not installed, or QLoRA has no GPU."""
@@ -86,11 +84,6 @@ def with_adapter(model: Any, rank: int, seed: int) -> Any:
         return _peft().get_peft_model(model, adapter_config(rank))
 
 
-def has_adapter(model: Any) -> bool:
-    """Whether the model is one of `with_adapter`."""
-    return hasattr(model, "merge_adapter")
-
-
 @contextmanager
 def merged_weights(model: Any) -> Iterator[Iterator[tuple[str, torch.Tensor]]]:
     """Inside the block, the model's weights by name, those of an adapter added to them.
@@ -99,7 +92,7 @@ def merged_weights(model: Any) -> Iterator[Iterator[tuple[str, torch.Tensor]]]:
     """
     # Tied weights come under each of their names: vLLM may keep them apart.
     named = model.named_parameters(remove_duplicate=False)
-    if not has_adapter(model):
+    if not hasattr(model, "merge_adapter"):
         yield ((name, weight.detach()) for name, weight in named)
         return
     model.merge_adapter()

@@ -96,12 +96,6 @@ def _cached(model: str) -> str | None:
     return folder if any(Path(folder).glob("*.safetensors")) else None
 
 
-def revision_of(folder: str) -> str | None:
-    """The hub's commit that a downloaded folder holds; None for any other folder."""
-    path = Path(folder)
-    return path.name if path.parent.name == "snapshots" else None
-
-
 def hub_copy(model: str, folder: str) -> str:
     """Copy a model of the hub into a folder, unless it is there; returns "name@revision".
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from lab.errors import LabError, real
+from lab.errors import LabError
 from lab.llm.data.prompts import stop_tokens
 from lab.llm.engines.base import (
     Completion,
@@ -27,51 +27,46 @@ from lab.llm.engines.base import (
     load_tokenizer,
 )
 from lab.llm.engines.imports import transformers
+from lab.llm.engines.model_costs import cache_bytes
 from lab.llm.engines.models import model_folder
 from lab.training.device import compute_device
 from lab.training.rng import stream_seed
 
 # Completions decoded together. More gains nothing on a CPU, and on a GPU vLLM is the better choice.
 MAX_BATCH = 512
+MEMORY = 4 * 2**30  # bytes for decoding, beside the weights
 
 
 class TransformersEngine:
     """An engine on transformers; float32 weights on a CPU, the stored type on a GPU.
 
-    | option | meaning |
-    |---|---|
-    | `model` | a folder, or a name of the hub; weights must be safetensors |
-    | `device` | "cpu", "cuda", "cuda:1"; None: a GPU where there is one |
-    | `memory` | GiB for decoding, beside the weights; it limits the batch (`batch_limit`) |
+    `model`: a folder, or a name of the hub; weights must be safetensors.
 
     LabError: no such model, no tokenizer, no safetensors, incomplete weights, or transformers is
     not installed.
     """
 
-    def __init__(self, model: str | Path, device: str | None = None, memory: float = 4.0) -> None:
+    def __init__(self, model: str | Path) -> None:
         place, name = model_folder(model)
-        target = torch.device(device) if device else compute_device()
-        dtype = torch.float32 if target.type == "cpu" else "auto"
+        device = compute_device()
+        dtype = torch.float32 if device.type == "cpu" else "auto"
         tokenizer = load_tokenizer(place)
         model_on_cpu = load_causal_model(place, dtype)
-        self._set_model(model_on_cpu.to(target).train(False), tokenizer, name, memory)
+        self._set_model(model_on_cpu.to(device).train(False), tokenizer, name)
 
     @classmethod
-    def from_model(
-        cls, model: Any, tokenizer: Any, name: str, memory: float = 4.0
-    ) -> TransformersEngine:
+    def from_model(cls, model: Any, tokenizer: Any, name: str) -> TransformersEngine:
         """An engine on a model in memory, such as one in training; uses its current weights."""
         engine = cls.__new__(cls)
-        engine._set_model(model, tokenizer, name, memory)
+        engine._set_model(model, tokenizer, name)
         return engine
 
-    def _set_model(self, model: Any, tokenizer: Any, name: str, memory: float) -> None:
+    def _set_model(self, model: Any, tokenizer: Any, name: str) -> None:
         self.model = model
         self.tokenizer = tokenizer
         self.name = name
         self.device = model.device
         self.stops = stop_tokens(tokenizer)
-        self.memory = real("memory", memory, 0) * 2**30
         self.config = model.config.get_text_config()
         self.positions = self.config.max_position_embeddings
 
@@ -80,12 +75,6 @@ class TransformersEngine:
         self, prompts: Sequence[str], sampling: Sampling, first: int = 0
     ) -> list[list[Completion]]:
         """See `Engine.sample`. Runs the model in eval mode and restores its mode afterwards."""
-        with evaluation_mode(self.model):
-            return self._sampled(prompts, sampling, first)
-
-    def _sampled(
-        self, prompts: Sequence[str], sampling: Sampling, first: int
-    ) -> list[list[Completion]]:
         ids = encode_prompts(
             self.tokenizer, prompts, sampling.max_tokens, self.positions, self.name
         )
@@ -94,8 +83,9 @@ class TransformersEngine:
         rows = [(j, i) for j in range(len(ids)) for i in range(n)]
         batch = self.batch_limit(max(map(len, ids), default=0), sampling)
         completions = []
-        for start in range(0, len(rows), batch):
-            completions += self._decoded(ids, rows[start : start + batch], sampling, first)
+        with evaluation_mode(self.model):
+            for start in range(0, len(rows), batch):
+                completions += self._decoded(ids, rows[start : start + batch], sampling, first)
         return [completions[j * n : (j + 1) * n] for j in range(len(ids))]
 
     def batch_limit(self, longest: int, sampling: Sampling) -> int:
@@ -108,15 +98,13 @@ class TransformersEngine:
         size = self.model.dtype.itemsize
         config = self.config
         width = config.hidden_size
-        head = getattr(config, "head_dim", None) or width // config.num_attention_heads
-        heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
-        token_bytes = 2 * size * head * heads * config.num_hidden_layers
-        cache_bytes = 2 * token_bytes * (longest + sampling.max_tokens)
+        # `cache_bytes` is of two bytes a number, and all are there twice.
+        kept = size * cache_bytes(config) * (longest + sampling.max_tokens)
         layer_width = 8 * width + 3 * getattr(config, "intermediate_size", 4 * width)
         # The completions of a prompt share the work of reading it.
         prompt_bytes = longest * size * layer_width // sampling.n
-        completion_bytes = cache_bytes + 32 * config.vocab_size + prompt_bytes
-        return int(min(MAX_BATCH, max(1, self.memory // completion_bytes)))
+        completion_bytes = kept + 32 * config.vocab_size + prompt_bytes
+        return int(min(MAX_BATCH, max(1, MEMORY // completion_bytes)))
 
     def _decoded(
         self, ids: list[list[int]], rows: list[tuple[int, int]], sampling: Sampling, first: int

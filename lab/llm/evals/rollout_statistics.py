@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import torch
 
 from lab.configurations.language_models import RolloutStatisticsConfig
 from lab.judge.verifier import Verifier
@@ -93,11 +94,9 @@ def measure(
         "right": right.sum(1),
         "distance": distance,
     } | {name: moments[name].to_numpy() for name in MOMENTS}
-    yield Record(0, {name: float(value) for name, value in metrics.items()}, _no_state, groups)
-
-
-def _no_state() -> dict[str, Any]:
-    """The state after the only record: there is nothing to continue."""
-    import torch
-
-    return {"step": torch.tensor(0)}
+    yield Record(
+        0,
+        {name: float(value) for name, value in metrics.items()},
+        lambda: {"step": torch.tensor(0)},
+        groups,
+    )
