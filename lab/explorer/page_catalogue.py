@@ -23,33 +23,10 @@ from lab.show.line_styles import LOOKS, made_up_look
 
 # The estimators that front/catalogue.js computes; a test holds its table to this one.
 CLOSED_FORMS = (
-    "rloo",
-    "reinforce",
-    "reinforce_mean",
-    "dr_grpo",
-    "psr",
-    "nsr",
-    "w_reinforce",
-    "grpo",
-    "ngrpo",
-    "beta_prior",
-    "one_sided_grpo",
-    "f_grpo",
-    "dgpo",
-    "mapo",
-    "maxrl",
-    "maxrl_eq6",
-    "maxrl_eq7",
-    "maxrl_loo",
-    "truncated",
-    "alpha",
-    "pkpo",
-    "pass_at_k_group",
-    "pacs",
-    "real_anchor",
-    "entropic",
-    "drawn",
-    "formula",
+    *("rloo", "reinforce", "reinforce_mean", "dr_grpo", "psr", "nsr", "w_reinforce", "grpo"),
+    *("ngrpo", "beta_prior", "one_sided_grpo", "f_grpo", "dgpo", "mapo", "maxrl", "maxrl_eq6"),
+    *("maxrl_eq7", "maxrl_loo", "truncated", "alpha", "pkpo", "pass_at_k_group", "pacs"),
+    *("real_anchor", "entropic", "drawn", "formula"),
 )
 
 
@@ -212,28 +189,21 @@ def _table(spec: str, chosen: Estimator) -> dict[str, Any]:
         "spec": spec,
         "label": chosen.label,
         "least": chosen.least,
-        "coefficients": dict(_coefficients(chosen)),
-        "limit": None
-        if chosen.limit is None
-        else {axis: _limit(chosen.limit, axis) for axis in AXES},
+        "coefficients": _coefficients(chosen),
+        "limit": chosen.limit and {axis: _limit(chosen.limit, axis) for axis in AXES},
     }
 
 
-def _coefficients(chosen: Estimator) -> Iterable[tuple[int, list[list[float]]]]:
-    refused: LabError | None = None
-    defined = False
-    for N in SIZES:
-        if N < chosen.least:
-            continue
+def _coefficients(chosen: Estimator) -> dict[int, list[list[float]]]:
+    by_size, refused = {}, None
+    for N in (N for N in SIZES if N >= chosen.least):
         try:
-            gap, offset = chosen.coefficients(N)
+            by_size[N] = [row.tolist() for row in chosen.coefficients(N)]
         except LabError as error:  # not defined for this N: the page says which sizes it has
             refused = error
-            continue
-        defined = True
-        yield N, [gap.tolist(), offset.tolist()]
-    if refused and not defined:
+    if refused and not by_size:
         raise refused
+    return by_size
 
 
 def _limit(limit: Objective, axis: str) -> dict[str, list[float | None]]:

@@ -78,21 +78,15 @@ class Explorer(anywidget.AnyWidget):
         self.send({"id": question["id"]} | content, buffers=buffers)
 
     def _content(self, question: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
+        asked = {key: value for key, value in question.items() if key not in ("id", "what")}
         match question["what"]:
             case "curves":
-                specs, N, quantity, axis, gate = (
-                    question[key] for key in ("specs", "N", "quantity", "axis", "gate")
-                )
-                return {}, answers.curves(specs, N, quantity, axis, gate, self._own)
+                return {}, answers.curves(**asked, own=self._own)
             case "estimator":
-                label, arrays = answers.estimator_curves(
-                    question["spec"], question["N"], question["axis"], self._own
-                )
+                label, arrays = answers.estimator_curves(**asked, own=self._own)
                 return {"label": label}, arrays
             case "sizes":
-                sizes, arrays = answers.coefficients_by_size(
-                    question["spec"], question["most"], self._own
-                )
+                sizes, arrays = answers.coefficients_by_size(**asked, own=self._own)
                 return {"sizes": sizes}, arrays
             case "counts" if self._counts is not None:
                 return answers.counts_answer(self._counts)

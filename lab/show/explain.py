@@ -82,8 +82,12 @@ def _recipe(chosen: Recipe) -> str:
     alone = estimator(chosen.estimator)
     at_shown = chosen.at(SHOWN_RATES)
     plain = induced_weight(alone, chosen.N, SHOWN_RATES)
-    per_rollout = np.divide(
-        at_shown.weight, at_shown.cost, out=np.zeros_like(plain), where=at_shown.cost > 0
+    weight, cost = at_shown.weight, at_shown.cost
+    per_rollout = np.divide(weight, cost, out=np.zeros_like(plain), where=cost > 0)
+    # A recipe points elsewhere than its estimator where their ratio depends on p.
+    largest = np.abs(plain).argmax()
+    is_proportional = np.allclose(
+        weight * plain[largest], weight[largest] * plain, rtol=1e-9, atol=0
     )
     lines = [
         f"{alone.label} in a recipe   {chosen.spec}",
@@ -94,13 +98,15 @@ def _recipe(chosen: Recipe) -> str:
         plot(p, [chosen.weight(p), induced_weight(alone, chosen.N, p)]),
         "",
         "      p  " + _row(SHOWN_RATES),
-        "      w  " + _row(at_shown.weight),
+        "      w  " + _row(weight),
         "    w_N  " + _row(plain) + f"   ({alone.spec} alone)",
-        "   cost  " + _row(at_shown.cost) + "   (rollouts, whenever a problem's turn comes)",
+        "   cost  " + _row(cost) + "   (rollouts, whenever a problem's turn comes)",
         " w/cost  " + _row(per_rollout),
         "   kept  " + _row(at_shown.kept) + "   (groups that enter the step)",
         "",
-        _verdict(at_shown.weight, plain),
+        "same direction as the estimator alone: only the step's length and noise change"
+        if is_proportional
+        else "another direction than the estimator alone: w/w_N depends on p",
         "proofs: docs/mathematics.md, Gates, allocation, sampling of problems",
     ]
     return "\n".join(lines)
@@ -113,10 +119,8 @@ def _parts(chosen: Recipe) -> list[str]:
         gate = parse_gate(chosen.gate)
         thrown = "whose rate K/N is outside" if gate.name == "between" else "that agree"
         bounds = f" [{gate.low:g}, {gate.high:g}]" if gate.name == "between" else ""
-        then = (
-            "drawn again from the same problem" if gate.redraws else "dropped for another problem"
-        )
-        lines.append(f"  gate        groups {thrown}{bounds} are {then}")
+        then = "drawn again from the same" if gate.redraws else "dropped for another"
+        lines.append(f"  gate        groups {thrown}{bounds} are {then} problem")
     if chosen.allocation:
         lines.append(f"  allocation  {chosen.allocation} rollouts for a problem")
     if chosen.chance:
@@ -126,33 +130,21 @@ def _parts(chosen: Recipe) -> list[str]:
     return lines
 
 
-def _verdict(weight: np.ndarray, plain: np.ndarray) -> str:
-    """Whether a recipe points elsewhere than its estimator: whether their ratio depends on p."""
-    largest = np.abs(plain).argmax()
-    if np.allclose(weight * plain[largest], weight[largest] * plain, rtol=1e-9, atol=0):
-        return "same direction as the estimator alone: only the step's length and noise change"
-    return "another direction than the estimator alone: w/w_N depends on p"
-
-
 def _objective(chosen: Objective) -> str:
     p = np.geomspace(1e-3, 0.999, 2 * WIDTH)
-    return "\n".join(
-        [
-            f"{chosen.label}   {chosen.name}",
-            "",
-            chosen.about,
-            "",
-            "weight w(p), log-log",
-            plot(p, [chosen.weight(p)]),
-            "",
-            "      p  " + _row(SHOWN_RATES),
-            "      w  " + _row(chosen.weight(SHOWN_RATES)),
-            "      J  " + _row(chosen.value(SHOWN_RATES)),
-            "",
-            f"source: {chosen.citation}",
-            f"train it: lab train tabular gradient=exact 'estimator={chosen.name}'",
-        ]
-    )
+    return f"""{chosen.label}   {chosen.name}
+
+{chosen.about}
+
+weight w(p), log-log
+{plot(p, [chosen.weight(p)])}
+
+      p  {_row(SHOWN_RATES)}
+      w  {_row(chosen.weight(SHOWN_RATES))}
+      J  {_row(chosen.value(SHOWN_RATES))}
+
+source: {chosen.citation}
+train it: lab train tabular gradient=exact 'estimator={chosen.name}'"""
 
 
 def _row(values: np.ndarray) -> str:

@@ -15,11 +15,6 @@ Cell = tuple[int, int]  # row and column
 MOVES = {"U": (-1, 0), "D": (1, 0), "L": (0, -1), "R": (0, 1)}
 
 
-def read_grid(text: str) -> np.ndarray:
-    """Walls as booleans, "size size", from rows of '#' and '.' joined by '/' as in the records."""
-    return np.array([[cell == "#" for cell in row] for row in text.split("/")])
-
-
 def cells_of(walls: np.ndarray, walk: str) -> np.ndarray:
     """The cells, "cells 2", that a walk in the letters U, D, L, R visits from the start.
 
@@ -36,36 +31,27 @@ def cells_of(walls: np.ndarray, walk: str) -> np.ndarray:
     return np.array(cells)
 
 
-def draw_maze(axes: Axes, grid: str) -> np.ndarray:
-    """Draw the walls, the start (S) and the goal (G); returns the walls."""
-    walls = read_grid(grid)
+def draw_maze(axes: Axes, walls: np.ndarray) -> None:
+    """Draw the walls, the start (S) and the goal (G)."""
     axes.imshow(np.where(walls, 0.35, 1.0), cmap="gray", vmin=0, vmax=1)
-    for row, letter in ((1, "S"), (len(walls) - 2, "G")):
-        axes.text(
-            row,
-            row,
-            letter,
-            ha="center",
-            va="center",
-            fontsize=7,
-            fontweight="bold",
-            color=BLUE,
-            zorder=3,  # over the walks
-            bbox={"boxstyle": "circle,pad=0.15", "facecolor": "white", "linewidth": 0},
-        )
+    for place, letter in ((1, "S"), (len(walls) - 2, "G")):
+        text = axes.text(place, place, letter, ha="center", va="center", color=BLUE)
+        text.set(fontsize=7, fontweight="bold", zorder=3)  # over the walks
+        text.set_bbox({"boxstyle": "circle,pad=0.15", "facecolor": "white", "linewidth": 0})
     axes.set(xticks=[], yticks=[])
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    return walls
 
 
 def draw_walks(axes: Axes, grid: str, walks: Iterable[str]) -> dict[str, int]:
     """Draw many rollouts in one maze; returns how many were right and wrong.
 
+    `grid` are rows of '#', a wall, and '.', joined by '/' as in the records.
     The line of a step is the wider, the more rollouts take it: green for those that reach the goal,
     red for the others. A cross is the larger, the more wrong rollouts end in its cell.
     """
-    walls = draw_maze(axes, grid)
+    walls = np.array([[cell == "#" for cell in row] for row in grid.split("/")])
+    draw_maze(axes, walls)
     goal = (len(walls) - 2, len(walls) - 2)
     steps: Counter[tuple[bool, Cell, Cell]] = Counter()
     wrong_ends: Counter[Cell] = Counter()
@@ -91,12 +77,6 @@ def draw_walks(axes: Axes, grid: str, walks: Iterable[str]) -> dict[str, int]:
             solid_capstyle="round",
         )
     for (row, column), count in wrong_ends.items():
-        axes.plot(
-            column,
-            row,
-            "x",
-            color=RED,
-            markersize=3 + 9 * (count / total) ** 0.5,
-            markeredgewidth=1.2,
-        )
+        size = 3 + 9 * (count / total) ** 0.5
+        axes.plot(column, row, "x", color=RED, markersize=size, markeredgewidth=1.2)
     return {"right": outcomes["right"], "wrong": outcomes["wrong"]}

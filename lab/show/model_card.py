@@ -22,6 +22,8 @@ from lab.runs.run_folder import Run, write_atomically
 
 SHOWN_K = (1, 8, 128, 1024)  # of pass@k, as far as there are so many samples
 LICENCE = "apache-2.0"  # of the lab, its models and its worlds
+# Set, metric, samples a problem (None where pass rates were computed), mean over problems.
+Metric = tuple[str, str, int | None, Interval]
 
 
 def write_card(run: Run, folder: Path) -> Path:
@@ -42,11 +44,11 @@ def card(run: Run) -> str:
     return "\n".join(["---", *lines, "---", "", *_body(run, chosen, config, results)]) + "\n"
 
 
-def final_results(run: Run) -> Iterator[tuple[str, str, int | None, Interval]]:
-    """(set, metric, samples a problem, mean with its interval over problems) at the last step.
+def final_results(run: Run) -> Iterator[Metric]:
+    """What the run measured at its last step.
 
-    The samples are None where the pass rates were computed. Nothing is yielded of a run that
-    measured fewer than two problems one by one: there is no interval then.
+    Nothing is yielded of a run that measured fewer than two problems one by one: there is no
+    interval then.
     """
     groups = run.groups()
     if groups.empty or "problem" not in groups:
@@ -69,7 +71,7 @@ def final_results(run: Run) -> Iterator[tuple[str, str, int | None, Interval]]:
                 yield str(name), f"pass@{k}", fewest, mean_interval(values, within=(0, 1))
 
 
-def _header(config: Config, results: list[tuple[str, str, int | None, Interval]]) -> dict[str, Any]:
+def _header(config: Config, results: list[Metric]) -> dict[str, Any]:
     """What the hub reads: names that it knows, and none that it does not."""
     settings = config.settings()
     header: dict[str, Any] = {"language": "en"} if "model" in settings else {}
@@ -91,7 +93,13 @@ def _header(config: Config, results: list[tuple[str, str, int | None, Interval]]
         {
             "task": task,
             "dataset": {"type": _hub_set(name), "name": name or config.name},
-            "metrics": [{"type": metric, "value": interval.point, "name": _with_ends(interval)}],
+            "metrics": [
+                {
+                    "type": metric,
+                    "value": interval.point,
+                    "name": f"95% interval over problems {_ends(interval)}",
+                }
+            ],
         }
         for name, metric, _, interval in results
     ]
@@ -100,12 +108,7 @@ def _header(config: Config, results: list[tuple[str, str, int | None, Interval]]
     return header
 
 
-def _body(
-    run: Run,
-    chosen: Experiment,
-    config: Config,
-    results: list[tuple[str, str, int | None, Interval]],
-) -> Iterator[str]:
+def _body(run: Run, chosen: Experiment, config: Config, results: list[Metric]) -> Iterator[str]:
     settings, provenance = config.settings(), run.provenance
     yield from (f"# {_title(config)}", "")
     if "estimator" in settings:
@@ -133,14 +136,11 @@ def _body(
         step = int(run.groups()["step"].max())
         yield f"At step {step}, with 95% intervals over problems; one training run, so they say"
         yield "nothing of another seed."
-        yield from (
-            "",
-            "| set | metric | mean | problems | samples a problem |",
-            "|---|---|---|---|---|",
-        )
+        yield from ("", "| set | metric | mean | problems | samples a problem |")
+        yield "|---|---|---|---|---|"
         for name, metric, samples, interval in results:
             drawn = "computed" if samples is None else str(samples)
-            mean = f"{interval.point:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
+            mean = f"{interval.point:.3f} {_ends(interval)}"
             cells = (name or config.name, metric, mean, str(interval.n["problems"]), drawn)
             yield f"| {' | '.join(cells)} |"
     else:
@@ -189,5 +189,5 @@ def _hub_set(name: str) -> str:
     return spec.hub if spec is not None and spec.hub else "generated"
 
 
-def _with_ends(interval: Interval) -> str:
-    return f"95% interval over problems [{interval.low:.3f}, {interval.high:.3f}]"
+def _ends(interval: Interval) -> str:
+    return f"[{interval.low:.3f}, {interval.high:.3f}]"

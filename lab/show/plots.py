@@ -231,18 +231,10 @@ def label_ends(axes: Axes, ends: Iterable[tuple[str, float, LineStyle]]) -> None
     figure = axes.get_figure(root=True)
     assert figure is not None
     ordered = sorted(ends, key=lambda end: end[1])
+    beside: dict[str, Any] = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
+    look: dict[str, Any] = {"va": "center", "fontsize": 6.5, "annotation_clip": False}
     texts = [
-        axes.annotate(
-            label,
-            (1, height),
-            (4, 0),
-            xycoords=axes.get_yaxis_transform(),
-            textcoords="offset points",
-            va="center",
-            fontsize=6.5,
-            color=style.ink,
-            annotation_clip=False,
-        )
+        axes.annotate(label, (1, height), (4, 0), color=style.ink, **beside, **look)
         for label, height, style in ordered
     ]
     figure.draw_without_rendering()
@@ -286,6 +278,7 @@ def save(
     folder = out_folder()
     kept_data(name, table)
     runs = dict(sorted(records.runs.items())) if records else {}
+    problems = set(records.groups.groupby("run")["problem"].nunique()) if records else set()
     record = {
         "figure": name,
         "caption": " ".join(caption.split()),
@@ -293,7 +286,7 @@ def save(
         "data": f"{name}.csv",
         "data_sha256": hashlib.sha256((folder / f"{name}.csv").read_bytes()).hexdigest(),
         "records_sha256": _digest(records) if records else None,
-        "problems": _problem_counts(records),
+        "problems": sorted(problems),  # that each run measured
         "intervals": _interval_counts(table),
         "runs": _identities(runs),
     }
@@ -321,7 +314,8 @@ def kept_data(name: str, table: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     path = out_folder() / f"{name}.csv"
-    text = data_text(table)
+    # Processors differ in the last of the 16 digits of a float64.
+    text = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
     if not path.exists() or not agree(pd.read_csv(path), pd.read_csv(io.StringIO(text))):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text)
@@ -381,14 +375,6 @@ def picture_files(figure: Figure, name: str) -> dict[str, bytes]:
     return files
 
 
-def data_text(table: pd.DataFrame) -> str:
-    """The content of NAME.csv.
-
-    Numbers have 10 significant digits: processors differ in the last of the 16 of a float64.
-    """
-    return table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
-
-
 def _identities(runs: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """What the record of a figure says of its runs: it follows from their parameters alone."""
     names = {run["params"]["experiment"] for run in runs.values()}
@@ -402,11 +388,6 @@ def _identities(runs: dict[str, dict[str, Any]]) -> dict[str, Any]:
             "command": experiments[run["params"]["experiment"]].command(scale, parameters),
         }
     return told
-
-
-def _problem_counts(records: Results | None) -> list[int]:
-    """How many problems each run measured, without repetitions, sorted."""
-    return sorted(set(records.groups.groupby("run")["problem"].nunique())) if records else []
 
 
 def _interval_counts(table: pd.DataFrame) -> dict[str, Any]:
@@ -430,15 +411,13 @@ def latex_text(record: dict[str, Any], wide: bool) -> str:
     """The figure environment of a paper; `wide` is wider than a column of the current venue."""
     # NeurIPS has one column, so that no figure spans two.
     environment = "figure*" if wide and _venue.get() == "icml" else "figure"
-    lines = [
-        rf"\begin{{{environment}}}[t]",
-        r"\centering",
-        rf"\includegraphics{{{record['figure']}.pdf}}",
-        rf"\caption{{{escaped(record['caption'])} {escaped(footer(record))}}}",
-        rf"\label{{fig:{record['figure']}}}",
-        rf"\end{{{environment}}}",
-    ]
-    return "\n".join(lines) + "\n"
+    return rf"""\begin{{{environment}}}[t]
+\centering
+\includegraphics{{{record["figure"]}.pdf}}
+\caption{{{escaped(record["caption"])} {escaped(footer(record))}}}
+\label{{fig:{record["figure"]}}}
+\end{{{environment}}}
+"""
 
 
 def footer(record: dict[str, Any]) -> str:
@@ -498,15 +477,9 @@ def draw_figures(
 def draw_figure(name: str) -> None:
     """Run one figure script: load the records, compute the table, draw it, save its files."""
     script = load(name)
-    table, records = data_of(script)
-    table = kept_data(name, table)
-    save(script.draw(table), name, table, script.CAPTION, records)
-
-
-def data_of(script: ModuleType) -> tuple[pd.DataFrame, Results | None]:
-    """The table that a figure's script draws, and the records of runs that it is computed from."""
     records = script.records() if hasattr(script, "records") else None
-    return (script.table() if records is None else script.table(records)), records
+    table = kept_data(name, script.table() if records is None else script.table(records))
+    save(script.draw(table), name, table, script.CAPTION, records)
 
 
 def load(name: str) -> ModuleType:

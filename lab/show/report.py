@@ -71,13 +71,8 @@ def gather(sources: Sequence[str | Path], name: str = "") -> Results:
             raise LabError(
                 f"{len(paths)} paths, the first a sweep file: give one sweep file, or run folders"
             )
-        trained = sorted(
-            {
-                item.experiment
-                for item in read_sweep(paths[0])
-                if experiment(item.experiment).trainer
-            }
-        )
+        named = {item.experiment for item in read_sweep(paths[0])}
+        trained = sorted(name for name in named if experiment(name).trainer)
         if not name and len(trained) != 1:
             raise LabError(
                 f"{paths[0].name} trains {', '.join(trained) or 'nothing'}: name one experiment"
@@ -131,8 +126,11 @@ def _first_groups(results: Results, sources: Sequence[str | Path]) -> pd.DataFra
     """
     import pandas as pd
 
+    paths = [Path(source) for source in sources]
+    is_sweep = paths[0].suffix == ".toml"
+    runs = [item.run for item in read_sweep(paths[0])] if is_sweep else list(map(Run, paths))
+    folders = {run.id: run for run in runs}
     tables = []
-    folders = {run.id: run for run in _folders(sources)}
     for id in results.runs:
         if id not in folders or not folders[id].finished:
             return None
@@ -142,14 +140,6 @@ def _first_groups(results: Results, sources: Sequence[str | Path]) -> pd.DataFra
         first = groups[groups["step"] == groups["step"].min()]
         tables.append(folders[id].with_parameters(first))
     return pd.concat(tables, ignore_index=True)
-
-
-def _folders(sources: Sequence[str | Path]) -> list[Run]:
-    """The runs of a sweep file, whether or not they have run here, or of run folders."""
-    paths = [Path(source) for source in sources]
-    if paths[0].suffix == ".toml":
-        return [item.run for item in read_sweep(paths[0])]
-    return [Run(path) for path in paths]
 
 
 @contextmanager
@@ -223,11 +213,8 @@ def final(table: pd.DataFrame, metric: str) -> pd.DataFrame:
         f"[{low:.3f}, {high:.3f}]" if low == low else "one seed"  # low is nan: not equal to itself
         for low, high in zip(last["low"], last["high"], strict=True)
     ]
-    return (
-        last.assign(interval=intervals)[["setting", "step", metric, "interval", "seeds"]]
-        .sort_values(metric, ascending=False)
-        .reset_index(drop=True)
-    )
+    table = last.assign(interval=intervals)[["setting", "step", metric, "interval", "seeds"]]
+    return table.sort_values(metric, ascending=False, ignore_index=True)
 
 
 def origins(results: Results) -> pd.DataFrame:

@@ -92,10 +92,8 @@ def by_advantages(counts: Counts) -> Trained | None:
     gap = written[:, 0] - written[:, 1]
     if np.allclose(written[:, 0], gap * (1 - K / n), rtol=NEAR, atol=1e-6):
         steps = np.array(counts.steps)[kept]
-        if all(
-            np.allclose(gap[steps == step], gap[steps == step][0], rtol=NEAR, atol=1e-6)
-            for step in steps
-        ):
+        of_step = pd.Series(gap).groupby(steps, dropna=False).transform("first")
+        if np.allclose(gap, of_step, rtol=NEAR, atol=1e-6):
             note = (
                 "trained with TRL's scale_rewards=batch, by the advantages in the file: within a"
                 " step the weights of dr_grpo, times a factor"
@@ -156,9 +154,9 @@ def _told(settings: Mapping[str, Any], file: Path) -> Trained | None:
             said += f", norm_adv_by_std_in_grpo={scaled}"
             spec = "grpo(ddof=1, eps=1e-06)" if scaled else "dr_grpo"
         elif name.startswith("lab."):
-            skipped = ("truncation", "max_tokens")
             options = dict(algorithm.get("lab") or {})
-            options = {key: value for key, value in options.items() if key not in skipped}
+            for setting in ("truncation", "max_tokens"):  # of verl's adapter, not the estimator's
+                options.pop(setting, None)
             spec = write_call(name.removeprefix("lab."), options)
         else:
             spec = BY_ADV_ESTIMATOR.get(name, "")
