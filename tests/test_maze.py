@@ -647,6 +647,14 @@ def test_reinforcement_learning_is_adamw_with_clipped_gradients(young):
     assert_near(told[3][1], by_hand(world_of(young, **given), 1e-3, (0.9, 0.999), 3), 1e-3)
 
 
+def weight_after_a_step(world: World, **given) -> torch.Tensor:
+    """How far a step of plain descent at rate 1 moves the weights."""
+    before = world.model.weight.detach().clone()
+    optimizer = torch.optim.SGD(world.model.parameters(), lr=1.0)
+    list(learn(world, optimizer, lambda step: 1.0, 1, 1, None, **given))
+    return before - world.model.weight.detach()
+
+
 @pytest.mark.parametrize("length, kept", [(5.0, 1.0), (0.5, 0.5)])
 def test_clipping_shortens_long_gradients_and_leaves_short_ones(length, kept):
     class Slope(World):
@@ -658,20 +666,7 @@ def test_clipping_shortens_long_gradients_and_leaves_short_ones(length, kept):
         def evaluate(self, step):
             return {}, {}
 
-    world = Slope()
-    before = world.model.weight.detach().clone()
-    list(
-        learn(
-            world,
-            torch.optim.SGD(world.model.parameters(), lr=1.0),
-            lambda step: 1.0,
-            1,
-            1,
-            None,
-            clip=1.0,
-        )
-    )
-    moved = before - world.model.weight.detach()
+    moved = weight_after_a_step(Slope(), clip=1.0)
     assert torch.allclose(moved, kept * torch.tensor([[0.6, 0.8]]), atol=1e-5)
 
 
@@ -688,14 +683,7 @@ def test_the_loop_adds_up_the_gradients_of_a_steps_parts_one_after_the_other():
         def evaluate(self, step):
             return {}, {}
 
-    world = Slopes()
-    before = world.model.weight.item()
-    list(
-        learn(
-            world, torch.optim.SGD(world.model.parameters(), lr=1.0), lambda step: 1.0, 1, 1, None
-        )
-    )
-    assert world.model.weight.item() == pytest.approx(before - 6)
+    assert weight_after_a_step(Slopes()).item() == pytest.approx(6)
 
 
 # --- One seed, one run --------------------------------------------------------------------------

@@ -88,9 +88,7 @@ def the_example() -> Mazes:
 
 
 def test_the_vocabulary_is_the_published_one():
-    assert {word: number for number, word in enumerate(world.VOCABULARY)} == IDS | {
-        "\n": 17
-    }
+    assert {word: number for number, word in enumerate(world.VOCABULARY)} == IDS | {"\n": 17}
     names = {"PAD": "<pad>", "BOS": "<bos>", "EOS": "<eos>"}
     for name in (
         "PAD",

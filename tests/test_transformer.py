@@ -4,7 +4,6 @@ parts.
 
 import inspect
 import json
-import math
 from collections import Counter
 from contextlib import nullcontext
 
@@ -133,73 +132,6 @@ def test_a_model_saved_by_transformers_gives_the_same_logits_here_in_float32(
     assert (logits_of(ours, tokens) - expected).abs().max() < 1e-5 * expected.abs().max().clamp_min(
         1
     )
-
-
-def norm_by_hand(x: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
-    return x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt() * scale
-
-
-def turned_by_hand(x: torch.Tensor, place: int) -> torch.Tensor:
-    """Each pair (i, i + half) of one head as a complex number, turned by place / 1e6^(i / half)."""
-    half = len(x) // 2
-    angles = torch.tensor([place / 1e6 ** (i / half) for i in range(half)], dtype=torch.float64)
-    turned = torch.complex(x[:half], x[half:]) * torch.complex(angles.cos(), angles.sin())
-    return torch.cat((turned.real, turned.imag))
-
-
-def logits_by_hand(model: Transformer, tokens: list[int]) -> torch.Tensor:
-    """Qwen2 as its authors describe it, one token, head and layer at a time, in double
-    precision.
-    """
-    shape = model.config
-    weights = {key: value.double() for key, value in model.state_dict().items()}
-    stream = [weights["model.embed_tokens.weight"][token] for token in tokens]
-    for layer in range(shape.num_hidden_layers):
-        part = {
-            key.removeprefix(f"model.layers.{layer}."): value
-            for key, value in weights.items()
-            if key.startswith(f"model.layers.{layer}.")
-        }
-
-        def heads(name, x, part=part):
-            return (part[f"self_attn.{name}.weight"] @ x + part[f"self_attn.{name}.bias"]).split(
-                shape.head_size
-            )
-
-        inputs = [norm_by_hand(x, part["input_layernorm.weight"]) for x in stream]
-        keys = [
-            [turned_by_hand(k, place) for k in heads("k_proj", x)] for place, x in enumerate(inputs)
-        ]
-        values = [heads("v_proj", x) for x in inputs]
-        for place, x in enumerate(inputs):
-            mixed = []
-            for head, q in enumerate(heads("q_proj", x)):
-                of = head * shape.num_key_value_heads // shape.num_attention_heads
-                scores = torch.stack(
-                    [turned_by_hand(q, place) @ keys[before][of] for before in range(place + 1)]
-                )
-                chances = (scores / math.sqrt(shape.head_size)).softmax(0)
-                mixed.append(
-                    sum(chance * values[before][of] for before, chance in enumerate(chances))
-                )
-            stream[place] = stream[place] + part["self_attn.o_proj.weight"] @ torch.cat(mixed)
-        for place, x in enumerate(stream):
-            y = norm_by_hand(x, part["post_attention_layernorm.weight"])
-            gate, up = part["mlp.gate_proj.weight"] @ y, part["mlp.up_proj.weight"] @ y
-            stream[place] = x + part["mlp.down_proj.weight"] @ (gate * gate.sigmoid() * up)
-    return torch.stack(
-        [
-            weights["model.embed_tokens.weight"] @ norm_by_hand(x, weights["model.norm.weight"])
-            for x in stream
-        ]
-    )
-
-
-@pytest.mark.parametrize("shape", [TINY, ONE_KEY])
-def test_the_logits_are_those_of_the_model_written_out_by_hand(shape):
-    model, tokens = perturbed(Transformer(shape)), tokens_for(shape, 12)
-    for found, sequence in zip(logits_of(model, tokens), tokens.tolist(), strict=True):
-        assert torch.allclose(found.double(), logits_by_hand(model, sequence), atol=2e-5)
 
 
 def test_what_is_saved_and_loaded_is_the_same_to_the_bit(tmp_path):
