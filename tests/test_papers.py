@@ -10,7 +10,7 @@ import pytest
 from lab.errors import LabError
 from lab.llm.data.datasets import DATASETS
 from lab.mathematics.estimators import estimator
-from lab.papers import pages, tables
+from lab.papers import comparisons, pages, tables
 from lab.papers.published import printed, printed_texts
 from lab.papers.registry import items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED
@@ -18,6 +18,7 @@ from lab.runs.cluster import job
 from lab.runs.experiments import experiment, read_assignments
 from lab.runs.model_evaluation import evaluate
 from lab.runs.provenance import ROOT
+from lab.runs.sweep_results import results
 from lab.show import plots
 
 ITEMS = items()
@@ -212,3 +213,28 @@ def test_a_readme_without_the_marks_is_refused(mark):
     text = (ROOT / "README.md").read_text(encoding="utf-8").replace(f"<!-- {mark} -->", "")
     with pytest.raises(LabError, match=f"README.md lacks the marks <!-- {mark} --> and"):
         pages.readme(text, [])
+
+
+def test_a_table_of_comparisons_pairs_what_one_sweep_trained(monkeypatch, tmp_path):
+    # The numbers of a cell, recomputed from the recorded runs.
+    registry = tmp_path / "papers.toml"
+    monkeypatch.setattr(comparisons, "REGISTRY", registry)
+
+    def lines(row):
+        registry.write_text(
+            '[[comparisons]]\nworld = "images"\ntitle = "T"\nsetting = "S"\n'
+            f'metrics = {{ "mean log p" = "log-likelihood" }}\nrows = ["{row}"]\n'
+        )
+        return list(comparisons.comparisons("images"))
+
+    row = lines("images_best_again/images: maxrl, grpo")[-2]
+    last = results("images_best_again", "images").metrics.query("step == steps")
+    by_seed = last.pivot(index="seed", columns="objective", values="log-likelihood")
+    maxrl, grpo = by_seed["maxrl"].mean(), by_seed["grpo"].mean()
+    assert row.startswith(f"| MaxRL, GRPO | 1,024 | 300 | 10 | {maxrl:.3f}, {grpo:.3f}: **")
+    assert f"**{maxrl - grpo:+.2f} [" in row
+    assert lines("images_best_again/images: maxrl, maxrl")[-2].count("**") == 0
+    with pytest.raises(LabError, match="do not pair"):
+        lines("images_by_n/images: grpo, reinforce_mean where rollouts=4096")
+    with pytest.raises(LabError, match="write SWEEP/EXPERIMENT"):
+        lines("images_best_again: maxrl, grpo")

@@ -279,8 +279,8 @@ ML = objective("ml")
 def maxrl(N: int) -> Sequences:
     """A = (r - r̄)/r̄, and 0 if all are wrong: the algorithm as published.
 
-    w_N = (1-q^(N-1))/p, so the order is T = N-1; version 3 proves it (Theorem 5). One success in
-    four gives 3, -1, -1, -1. At N = 2 it is RLOO.
+    w_N = (1-q^(N-1))/p, so the order is T = N-1. One success in four gives 3, -1, -1, -1. At
+    N = 2 it is RLOO.
     """
     j = np.arange(N)
     # Where all the others are wrong the offset is 0, not -1, and a right rollout still gets N - 1.

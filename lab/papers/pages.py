@@ -13,6 +13,7 @@ from pathlib import Path
 
 from lab.errors import LabError
 from lab.papers import tables
+from lab.papers.comparisons import comparisons
 from lab.papers.published import PAPERS, printed
 from lab.papers.registry import WORLDS, Claim, Item, items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, UNDECIDED, UNKNOWN, signed
@@ -36,14 +37,20 @@ wherever it says so: it is evidence about the claim, not a repetition of the pap
 RESULTS_HEAD = """\
 # Our results and the published ones
 
-Every claim that was tested, with our numbers, the paper's words and the verdict, by world. Written
-by `lab figures` from [figures/papers.toml](../figures/papers.toml) and the recorded runs in
-`data/results/`, which have the commit, versions, device and command of each.
+For each world first whether A ends above B, over all sweeps that trained both; then every claim
+that was tested, with our numbers, the paper's words and the verdict. Written by `lab figures` from
+[figures/papers.toml](../figures/papers.toml) and the recorded runs in `data/results/`, which have
+the commit, versions, device and command of each.
 
 Numbers are means with 95% intervals (Student's t) over seeds and, where they vary too, problems.
 Differences are paired, and verdicts stand at 5% after Holm's correction over all tests of the same
 paper, or of the same experiment of ours: [statistics.md](statistics.md). What was seen in a mean
 and could be chance is *undecided*.
+
+The tables of A against B have no verdicts: each cell holds both means at the last step and their
+paired difference with its 95% interval, bold where that leaves out zero, not corrected for how many
+cells there are. In a row both have drawn as many rollouts of as many problems from the same starts.
+Equal seconds cannot be read from them: the runs shared their machines.
 
 [papers.md](papers.md) goes through every figure and table of the two papers;
 [paper_issues.md](paper_issues.md) lists remarks on the papers.
@@ -138,8 +145,6 @@ def _details(item: Item) -> Iterator[tuple[str, str]]:
         yield "The paper", note
     if item.also:
         yield "See also", ", ".join(f"[{name}](../figures/out/{name}.png)" for name in item.also)
-    if item.runs:
-        yield "Runs", f"{len(item.runs)}: " + ", ".join(f"`{run}`" for run in item.runs)
 
 
 def _printed(item: Item) -> str:
@@ -171,7 +176,7 @@ def results_page(rows: Rows) -> str:
     """A section for each world, a table of its claims."""
     lines = [RESULTS_HEAD]
     for world in WORLDS:
-        lines += [f"## {world.capitalize()}", ""]
+        lines += [f"## {world.capitalize()}", "", *comparisons(world), "### Claims", ""]
         lines += [
             "| claim | setting, figure | ours | published | verdict |",
             "|---|---|---|---|---|",
@@ -221,17 +226,21 @@ def _learned(rows: Rows) -> list[str]:
         sweeps = dict.fromkeys(one or other for one, other in named)
         repeat = " && ".join(f"lab sweep sweeps/{sweep}.toml --train" for sweep in sweeps)
         lines.append(f"{said.format_map(claim.numbers)} (`{repeat}`)")
-    of_papers = [claim for _, claim in rows if claim.is_of_a_paper]
-    counts = Counter(claim.verdict for claim in of_papers)
-    hold, fail, open_ = (counts[verdict] for verdict in (HOLDS, FAILS, UNDECIDED))
-    seeds = max((one.seeds for one in of_papers if one.verdict == UNDECIDED), default=0)
+    theirs = [claim for _, claim in rows if claim.is_of_a_paper]
+    ours = [claim for _, claim in rows if not claim.is_of_a_paper]
+    untested = sum(claim.remark.startswith("not tested") for claim in theirs)
+    seeds = max((one.seeds for one in theirs if one.verdict == UNDECIDED), default=0)
     lines.append(
-        f"Of the {hold + fail + open_} claims of the two papers that were tested"
-        f" here, at small scale, {hold} hold, {fail} do not and {open_} are undecided, none of them"
-        f" with more than {seeds} seeds, which tell only large differences from chance."
-        " (`lab figures`)"
+        f"Of the claims of the two papers {_tally(theirs)} (at most {seeds} seeds, which tell only"
+        f" large differences from chance), and {untested} could not be tested at this scale. Of our"
+        f" own {_tally(ours)}. (`lab figures`)"
     )
     return [f"{place}. {line}" for place, line in enumerate(lines, 1)]
+
+
+def _tally(claims: list[Claim]) -> str:
+    counts = Counter(claim.verdict for claim in claims)
+    return f"{counts[HOLDS]} hold, {counts[FAILS]} do not and {counts[UNDECIDED]} are undecided"
 
 
 def _links(claim: Claim, up: str) -> str:

@@ -160,12 +160,6 @@ class Item:
             summary = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
         return f"{UNKNOWN} as published; in another setting: {summary}" if self.missing else summary
 
-    @property
-    def runs(self) -> dict[str, dict[str, Any]]:
-        """The runs behind its figures, by id, sorted."""
-        records = [record for name in self.figures if (record := plots.figure_record(name))]
-        return dict(sorted((id, run) for record in records for id, run in record["runs"].items()))
-
     def published_text(self, claim: Claim) -> str:
         """What the paper says on a claim: a quotation, or cells of its table."""
         if isinstance(claim.published, str):

@@ -120,7 +120,7 @@ class Step:
         return next((verdict for (verdict, _), p in told if p <= LEVEL), UNDECIDED)
 
     def text(self, adjusted: Sequence[float], tests: int) -> str:
-        """The difference in words: its interval, p-values, probability of improvement, verdict.
+        """The difference in words: its interval, p-values and verdict.
 
         `tests` is how many p-values Holm's correction is over.
         """
@@ -132,10 +132,9 @@ class Step:
             return f"{names}: {verdict}, since one run has no interval"
         comparison = self.comparison
         p = min(p for _, p in self.tests)
-        better = comparison.probability_of_improvement.point
         words = [
             f"{names} {signed(comparison.difference)}, {p_text(p)},"
-            f" {p_text(min(adjusted))} after Holm, P(improvement) {better:.2f}: {verdict}"
+            f" {p_text(min(adjusted))} after Holm: {verdict}"
         ]
         if verdict == UNDECIDED and self.sign == "=" and self.margin is None:
             words.append("no margin was named before the runs")

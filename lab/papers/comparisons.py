@@ -1,0 +1,65 @@
+"""Is A above B? One table a setting, over every sweep that trained both from the same starts.
+
+figures/papers.toml lists the rows, and every number comes from the recorded runs. They are no
+verdicts: none is corrected for how many there are, and the claims below the tables say what was
+asked before the runs.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+
+from lab.errors import LabError
+from lab.mathematics.stats import compare
+from lab.papers.measured import Measured, measured_at
+from lab.papers.registry import REGISTRY
+from lab.papers.verdicts import signed
+from lab.show.line_styles import line_style
+
+
+def comparisons(world: str) -> Iterator[str]:
+    """The lines of a world's tables in Markdown. LabError: a row that cannot be read, or paired."""
+    for table in tomllib.loads(REGISTRY.read_text())["comparisons"]:
+        if table["world"] == world:
+            metrics = table["metrics"]
+            yield from (f"### {table['title']}", "", table["setting"], "")
+            yield f"| A, B | N | steps | seeds | {' | '.join(metrics)} | runs |"
+            yield f"|---|---:|---:|---:|{'---|' * len(metrics)}---|"
+            yield from (_row(text, metrics.values()) for text in table["rows"])
+            yield ""
+
+
+def _row(text: str, metrics: Iterable[str]) -> str:
+    """A row of a table: "SWEEP/EXPERIMENT: A, B where KEY=VALUE; ..."."""
+    match = re.fullmatch(r"((\w+)/\w+): ([^,]+), (\S+)(?: where (.+))?", text)
+    if match is None:
+        raise LabError(
+            f"cannot read the comparison {text!r} of {REGISTRY.name}: write SWEEP/EXPERIMENT: A, B"
+            " where KEY=VALUE; KEY=VALUE"
+        )
+    source, sweep, *names, conditions = match.groups()
+    more = f"; {conditions}" if conditions else ""
+
+    def measured(metric: str) -> list[Measured]:
+        places = [f"{source}: {metric} where objective={name}{more}" for name in names]
+        numbers = [number for place in places if (number := measured_at(place)) is not None]
+        if len({(number.over, number.items) for number in numbers}) != 1 or len(numbers) < 2:
+            raise LabError(f"{text!r} names runs that are not recorded, or do not pair")
+        return numbers
+
+    labels = ", ".join("exact ML" if name == "ml" else line_style(name).label for name in names)
+    rollouts, steps = (measured(key)[0] for key in ("rollouts", "steps"))
+    cells = [labels, f"{rollouts.mean:,.0f}", f"{steps.mean:,.0f}", str(rollouts.seeds)]
+    cells += [_cell(*measured(metric)) for metric in metrics]
+    return f"| {' | '.join(cells)} | [{sweep}](../sweeps/{sweep}.toml) |"
+
+
+def _cell(a: Measured, b: Measured) -> str:
+    """Both means and their paired difference, bold where its interval leaves out zero."""
+    assert a.over != "exact" and a.over != "one run"  # of trained runs, several seeds
+    difference = compare(a.values, b.values, a.over).difference
+    text = signed(difference)
+    told = text if difference.low <= 0 <= difference.high else f"**{text}**"
+    return f"{a.mean:.3f}, {b.mean:.3f}: {told}"
