@@ -4,7 +4,6 @@ on larger ones.
 
 import itertools
 import math
-import re
 from fractions import Fraction
 
 import numpy as np
@@ -349,45 +348,27 @@ def test_a_markdown_table_has_a_cell_a_metric_and_its_problems():
     ]
 
 
-def parse_latex(text: str) -> dict:
-    """What a strict reader of LaTeX finds: environments closed in order, braces balanced, no bare
-    special character.
-    """
-    assert not re.search(r"(?<!\\)[%$#~^_]", text) and text.isascii()
-    stack, depth = [], 0
-    for match in re.finditer(r"\\(begin|end)\{(\w+)\}|\\[{}\\]|[{}]", text):
-        if match[1] == "begin":
-            stack.append(match[2])
-        elif match[1] == "end":
-            assert stack.pop() == match[2]
-        depth += {"{": 1, "}": -1}.get(match[0], 0)
-        assert depth >= 0
-    assert not stack and depth == 0
-    (align,) = re.findall(r"\\begin\{tabular\}\{(\w+)\}", text)
-    body = text[text.index(r"\toprule") + 8 : text.index(r"\bottomrule")].replace(r"\midrule", "")
-    rows = [re.split(r"(?<!\\)&", row) for row in body.strip().removesuffix(r"\\").split("\\\\\n")]
-    assert {len(row) for row in rows} == {len(align)} and not any(
-        row[0].lstrip()[0] in "[*" for row in rows
-    )
-    return {"rows": [[cell.strip() for cell in row] for row in rows], "align": align}
-
-
 def test_a_latex_table_is_well_formed_and_escapes_what_latex_would_read():
-    made = latex(
-        [*ROWS, Row("[a]*{b}\\c~d^e #1 $x$ <|im_end|>", "s", {"pass@1": interval(0.5)})], SAID
-    )
-    read = parse_latex(made)
-    assert read["align"] == "llrrrr" and read["rows"][0][-2] == r"pass\textasciicircum{}8"
-    assert read["rows"][1][:4] == [r"Qwen/Qwen3-4B\_Base", "math500", "500", "0.500 [0.490, 0.510]"]
-    assert read["rows"][2][0] == r"ours \textbar{} 50\% \& more"
-    assert read["rows"][3][0].startswith(
-        r"{}[a]*\{b\}\textbackslash{}c\textasciitilde{}d\textasciicircum{}e \#1 \$x\$"
-    )
-    assert r"95\% t intervals" in made and made.count(r"\midrule") == 1 and "\\toprule\n" in made
+    odd = Row(r"[a]*{b}\c~d^e #1 $x$ 50% | _", "s", {"pass^8": interval(0.5)})
+    assert latex([odd], "95% & more.").splitlines() == [
+        r"\begin{table}",
+        r"\centering",
+        r"\caption{95\% \& more.}",
+        r"\begin{tabular}{llrr}",
+        r"\toprule",
+        r"model & set & problems & pass\textasciicircum{}8 \\",
+        r"\midrule",
+        # Without the braces, LaTeX would read [a] as an argument of the line break before it.
+        r"{}[a]*\{b\}\textbackslash{}c\textasciitilde{}d\textasciicircum{}e \#1 \$x\$ 50\%"
+        r" \textbar{} \_ & s & 500 & 0.500 [0.490, 0.510] \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
 
 
 def test_columns_choose_the_metrics_and_an_unknown_one_is_refused():
-    assert parse_latex(latex(ROWS, SAID, ["length"]))["rows"][1][3:] == ["-"]
+    assert "& 500 & - " in latex(ROWS, SAID, ["length"])
     said = refusal(markdown, ROWS, "", ["pass@2"])
     assert said == "no row has the metric 'pass@2': take one of pass@1, pass^8, length"
     assert "no rows" in refusal(markdown, [], "")

@@ -2,7 +2,6 @@
 
     python tests/trl_conformance.py tests/test_grpo_trainer.py    # TRL's file, with its neighbours
     python tests/trl_conformance.py FILE --trainer trl            # TRL's own trainer: the control
-    python tests/trl_conformance.py FILE --rewards raw            # rewards as the tests give them
 
 The file's folder must be TRL's `tests`, from which it imports. Nothing is taken from the network:
 the names under `trl-internal-testing/` are folders of a temporary directory, in which the tests
@@ -10,9 +9,8 @@ run. Each language model there is data/models/tiny with new weights, for which a
 sixteenth token end an answer; each reward model is its classifier; `zen` is a few prompts with a
 column `problem`.
 
-The lab's rewards are 0 or 1. TRL's tests reward lengths and use a classifier's scores, so that by
-default other rewards are replaced by 0, 1, 0, 1 ... before the trainer sees them; a None stays.
-With `--rewards raw` the same tests show what the trainer says of the rewards as they are.
+The lab's rewards are 0 or 1. TRL's tests reward lengths and use a classifier's scores: other
+rewards are replaced by 0, 1, 0, 1 ... before the trainer sees them; a None stays.
 """
 
 from __future__ import annotations
@@ -36,7 +34,6 @@ ROOT = Path(__file__).parents[1]
 # TRL's advantages: (r - mean) / (std + 1e-4), and 0 in a group of one
 ESTIMATOR = "grpo(ddof=1, eps=1e-4, singleton='zero')"
 TRAINERS = ("lab", "trl")
-REWARDS = ("binary", "raw")
 LANGUAGE_MODELS = ("Qwen2ForCausalLM-2.5", "Qwen3ForCausalLM", "LlamaForCausalLM-3.2")
 REWARD_MODELS = (
     "Qwen2ForSequenceClassification-2.5",
@@ -208,7 +205,7 @@ def made_binary(reward: Any) -> Any:
     return called
 
 
-def trainer_class(kind: str, rewards: str) -> type:
+def trainer_class(kind: str) -> type:
     """What the tests get under the name GRPOTrainer."""
     from trl import GRPOTrainer
 
@@ -219,7 +216,7 @@ def trainer_class(kind: str, rewards: str) -> type:
 
     class Trainer(chosen):
         def __init__(self, *positional: Any, **options: Any) -> None:
-            if rewards == "binary" and options.get("reward_funcs") is not None:
+            if options.get("reward_funcs") is not None:
                 options["reward_funcs"] = made_binary(options["reward_funcs"])
             super().__init__(*before, *positional, **options)
 
@@ -277,18 +274,16 @@ def test_name(nodeid: str) -> str:
     return nodeid.split("::", 1)[1]
 
 
-def conform(
-    path: Path, trainer: str = "lab", rewards: str = "binary", only: str = ""
-) -> dict[str, Outcome]:
+def conform(path: Path) -> dict[str, Outcome]:
     """Run the tests of a file in a process of their own: {Class::test[parameters]: outcome}.
 
     RuntimeError: no test could be collected; the message is what pytest printed.
     """
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "outcomes.json"
-        words = [__file__, path.resolve(), "--trainer", trainer, "--rewards", rewards]
+        words = [__file__, path.resolve(), "--record", record]
         finished = subprocess.run(
-            [sys.executable, *map(str, words), "--only", only, "--record", str(record)],
+            [sys.executable, *map(str, words)],
             env=os.environ | {"PYTHONPATH": str(ROOT)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -303,7 +298,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("path", type=Path)
     parser.add_argument("--trainer", choices=TRAINERS, default="lab")
-    parser.add_argument("--rewards", choices=REWARDS, default="binary")
     parser.add_argument("--only", default="", help="pytest's -k")
     parser.add_argument("--record", type=Path, help="write the outcomes to this file, as JSON")
     given = parser.parse_args()
@@ -316,7 +310,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HF_HOME"] = folder
         make_hub(Path(folder))
-        trl.GRPOTrainer = trainer_class(given.trainer, given.rewards)
+        trl.GRPOTrainer = trainer_class(given.trainer)
         os.chdir(folder)
         words = [
             str(path),
