@@ -9,8 +9,7 @@ import pytest
 
 import rlvr_lab
 from lab.cli import main
-from lab.errors import LabError
-from lab.runs import configure, experiments, train
+from lab.runs import experiments
 from lab.runs.experiments import experiment
 
 VERBS = ("run", "train", "sweep", "figures", "check", "explain")
@@ -91,15 +90,6 @@ def test_runs_are_kept_where_the_option_says(tmp_path, monkeypatch, runs, capsys
     monkeypatch.chdir(tmp_path)
     assert main(["--runs", "here", "train", "tabular", "scale=smoke"]) == 0
     assert len(list((tmp_path / "here" / "tabular").glob("*/done.json"))) == 1 and not runs.exists()
-
-
-def test_a_refusal_of_several_lines_is_printed_as_one(monkeypatch, capsys):
-    def refuse(*_):
-        raise LabError("first\nsecond")
-
-    monkeypatch.setattr("lab.show.explain.explain", refuse)
-    assert main(["explain", "rloo"]) == 1
-    assert capsys.readouterr().err == "lab: first second\n"
 
 
 def test_ctrl_c_exits_with_130_and_says_how_to_go_on(monkeypatch, capsys):
@@ -253,9 +243,3 @@ def test_check_finds_a_fault_in_a_sweep_and_missing_data(faults, invent, monkeyp
         first == "data: handwritten digits: found 2 digits instead of 1797: reinstall scikit-learn"
     )
     assert second.startswith("sweep mine: unknown parameter of tiny 'step': did you mean 'steps'?")
-
-
-def test_a_run_of_train_is_the_run_of_the_command(capsys):
-    run = train(configure("tabular", scale="smoke", seed=9))
-    assert main(["train", "tabular", "scale=smoke", "seed=9"]) == 0
-    assert f" s: {run.path}\n" in capsys.readouterr().out

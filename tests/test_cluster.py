@@ -6,10 +6,8 @@ import json
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,7 +23,6 @@ from lab.runs.cluster import SCRIPTS, TRAINER, job, prepare
 from lab.runs.experiments import experiment, experiments
 
 needs_verl = pytest.mark.skipif(find_spec("verl") is None, reason="verl is not installed")
-needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 NAMES = [name for name in experiments() if experiment(name).trainer == TRAINER]
 PLACES = [(name, scale) for name in NAMES for scale in experiment(name).scales]
 HERE = Path(__file__).parents[1]
@@ -547,73 +544,6 @@ def test_the_way_to_another_node_tells_the_address_and_loopback_is_refused():
         assert far.stderr.startswith("there is no way from this node to 192.0.2.1")
     else:
         assert re.fullmatch(r"(?!127\.)\d+\.\d+\.\d+\.\d+\n", far.stdout)
-
-
-TELL = """
-import sys
-from ray._raylet import GcsClient
-try:
-    GcsClient(address=sys.argv[1]).internal_kv_keys(b"", None)
-    print("admitted")
-except Exception as error:
-    print(type(error).__name__)
-"""
-
-
-@needs_ray
-def test_rays_head_admits_who_knows_the_token_and_nobody_else(tmp_path):
-    import ray
-
-    server = Path(ray.__file__).parent / "core/src/ray/gcs/gcs_server"  # what a head answers with
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    for name, token in (("own", "a" * 64), ("other", "b" * 64)):
-        (tmp_path / name).write_text(token)
-    bare = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
-    bare |= {"HOME": str(tmp_path)}  # where Ray looks for a token besides
-    own, other = (
-        {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(tmp_path / name)}
-        for name in ("own", "other")
-    )
-    with open(tmp_path / "log", "w") as log:
-        head = subprocess.Popen(
-            [
-                server,
-                f"--log_dir={tmp_path}",
-                "--config_list=e30=",
-                f"--gcs_server_port={port}",
-                "--node-ip-address=127.0.0.1",
-                "--metrics-agent-port=-1",
-                "--session-name=test",
-                f"--ray-commit={ray.__commit__}",
-            ],
-            env=bare | own,
-            stdout=log,
-            stderr=log,
-        )
-    try:
-        for _ in range(300):
-            with socket.socket() as tried:
-                if not tried.connect_ex(("127.0.0.1", port)):
-                    break
-            assert head.poll() is None, (tmp_path / "log").read_text()
-            time.sleep(0.1)
-        clients = [
-            subprocess.Popen(
-                [sys.executable, "-c", TELL, f"127.0.0.1:{port}"],
-                env=bare | given,
-                text=True,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-            for given in (own, other, {})
-        ]
-        told = [client.communicate(timeout=120)[0].strip() for client in clients]
-    finally:
-        head.kill()
-        head.wait()
-    assert told == ["admitted", "AuthenticationError", "AuthenticationError"]
 
 
 # --- Models and versions --------------------------------------------------------------------

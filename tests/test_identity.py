@@ -254,13 +254,6 @@ def test_the_digest_of_the_code_tells_what_no_commit_tells(tmp_path):
     assert contents_module.code_digest(tmp_path) != before
 
 
-def test_a_run_that_had_finished_says_that_nothing_was_trained(capsys):
-    words = ["train", "tabular", "scale=smoke"]
-    line = "already finished, nothing trained"
-    assert main(words) == 0 and line not in capsys.readouterr().out
-    assert main(words) == 0 and line in capsys.readouterr().out
-
-
 # --- A finished run -------------------------------------------------------------------------------
 
 

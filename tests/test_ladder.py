@@ -7,15 +7,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import nbformat
 import pytest
 from browser import KERNEL, browser, jupyterlab, quiet
 from PIL import Image
 
 from lab.cli import main
 from lab.runs import ladder
-from lab.runs.experiments import NOTEBOOKS, experiment
-from lab.runs.lessons import is_lesson
+from lab.runs.experiments import NOTEBOOKS
 
 ROOT = Path(__file__).parents[1]
 AGAIN = "run lab lessons --index"
@@ -37,48 +35,12 @@ def test_the_page_is_that_of_the_notebooks_as_they_are(entries):
         assert ours.size == theirs.size and ours.tobytes() == theirs.tobytes(), AGAIN
 
 
-def test_every_notebook_is_listed_once_and_who_begins_starts_with_05_and_06(entries):
-    names = [one.notebook.name for one in entries]
-    assert sorted(names) == sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
-    assert names[:3] == ["05_from_zero.ipynb", "06_lemmas.ipynb", "00_weights.ipynb"]
-    assert names[2:] == sorted(names[2:])
-    headings = [one.section for one in entries]
-    runs_of = [
-        heading for place, heading in enumerate(headings) if headings[:place][-1:] != [heading]
-    ]
-    assert len(runs_of) == len(set(headings))  # no section comes twice
-
-
 def test_each_link_and_picture_of_the_page_exists():
     text = ladder.PAGE.read_text()
     targets = re.findall(r"\]\(([^)#]+)\)", text) + re.findall(r'src="([^"]+)"', text)
     assert len(targets) > 18
     for target in targets:
         assert target.startswith("https://") or (ladder.PAGE.parent / target).exists(), target
-
-
-def test_an_entry_says_what_its_notebook_says(entries):
-    by_name = {one.notebook.name: one for one in entries}
-    weights = by_name["00_weights.ipynb"]
-    assert weights.question == experiment("weights").title
-    (said,) = (
-        cell.source
-        for cell in nbformat.read(weights.notebook, as_version=4).cells
-        if cell.cell_type == "markdown" and "**Time.**" in cell.source
-    )
-    assert f"**Time.** {weights.time} **Before this:** {weights.before}" in " ".join(said.split())
-    assert not weights.language_models and by_name["50_gsm8k.ipynb"].language_models
-    for one in entries:
-        # Each lesson says how long it takes and shows what it draws.
-        assert is_lesson(one.notebook)
-        assert re.search(r"minute|hour", one.time) and one.before and one.picture
-        assert max(Image.open(io.BytesIO(one.picture)).size) <= 320
-
-
-def test_seen_from_another_folder_the_links_lead_to_the_notebooks(entries):
-    text = "\n".join(ladder.sections(entries, "notebooks/"))
-    for target in re.findall(r"\]\(([^)#]+)\)", text) + re.findall(r'src="([^"]+)"', text):
-        assert target.startswith("https://") or (ROOT / target).exists(), target
 
 
 def test_the_command_writes_the_page_and_removes_pictures_of_no_notebook(

@@ -14,7 +14,6 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-from lesson_differences import OWN_RUN
 from notebook_cells import BOOKS, BY_NAME, code_cells, markdown, name_of, turned
 
 from lab.runs import configure, experiments
@@ -53,14 +52,6 @@ def test_nbstripout_finds_nothing_to_strip():
 
 
 @BY_NAME
-def test_a_notebook_runs_in_the_kernel_called_python3(path):
-    book = nbformat.read(path, as_version=4)
-    assert (
-        book.metadata.kernelspec.name == "python3" and book.metadata.kernelspec.language == "python"
-    )
-
-
-@BY_NAME
 def test_a_notebook_asks_the_question_of_its_experiment(path):
     (first, *_) = nbformat.read(path, as_version=4).cells
     assert first.cell_type == "markdown"
@@ -71,31 +62,9 @@ def test_a_notebook_asks_the_question_of_its_experiment(path):
 
 
 @BY_NAME
-def test_a_lesson_says_its_time_and_its_neighbours_asks_first_concludes_and_leads_on(path):
-    words = markdown(path)
-    assert all(f"**{mark}" in words[1] for mark in ("Time.", "Before this:", "After this:"))
-    text = "\n".join(words)
-    order = ["## What do you expect?", "## Predicted, found, verdict", "**Take-away.**"]
-    places = [text.index(mark) for mark in [*order, "## Exercises", "## Where to go on"]]
-    assert places == sorted(places)
-    (take_away,) = re.findall(r"\*\*Take-away\.\*\* (.*?)(?:\n\n|\Z)", text, re.DOTALL)
-    assert len(re.findall(r"[.!?](?:\s|\Z)", take_away)) == 1  # one sentence
-
-
-@BY_NAME
 def test_the_links_of_a_lesson_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#]+)\)", "\n".join(markdown(path))):
         assert target.startswith("https://") or (path.parent / target).exists(), target
-
-
-@BY_NAME
-def test_a_lesson_says_where_its_outputs_are_of_shorter_runs_and_few_cells_are_its_own_run(path):
-    name = name_of(path)
-    if experiment(name).lesson:
-        assert "committed" in markdown(path)[1] and f"`lab run {name}`" in markdown(path)[1]
-    shown = [cell for cell in code_cells(path) if cell.outputs]
-    own = [cell for cell in shown if OWN_RUN in cell.metadata.get("tags", [])]
-    assert 2 * len(own) < len(shown)
 
 
 def solutions(path: Path) -> list[str]:

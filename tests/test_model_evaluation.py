@@ -1,6 +1,5 @@
 """Evaluation folders: sampled once, resumed after a kill, never mixed, scored many times."""
 
-import json
 import os
 import re
 import time
@@ -20,7 +19,7 @@ from lab.llm.engines.base import Completion, Sampling
 from lab.runs import evaluation_folder, model_evaluation, scoring
 from lab.runs.evaluation_folder import Evaluation
 from lab.runs.model_evaluation import evaluate, table_row, weights_digest
-from lab.runs.scoring import judged_samples, problem_counts, score
+from lab.runs.scoring import problem_counts, score
 from lab.training.rng import generator
 
 PLAIN = load_prompt("plain")
@@ -156,13 +155,6 @@ def test_the_settings_are_there_before_the_first_answer_and_done_json_comes_last
     assert all(name.startswith("part-") for name in placed[3:-1])
 
 
-def test_what_has_finished_is_not_sampled_again(tmp_path):
-    sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path)
-    silent = Parrot()
-    sample(silent, SUMS, PLAIN, FOUR, tmp_path)
-    assert silent.asked == []
-
-
 def test_parts_hold_whole_problems_up_to_the_answers_and_the_tokens_that_a_part_may_hold(
     monkeypatch, tmp_path
 ):
@@ -213,19 +205,6 @@ def test_a_killed_evaluation_gives_the_numbers_of_an_uninterrupted_one_and_redoe
     assert [one for one in before if one not in last.asked] == [
         (first, 2) for first in range(0, there, 2)
     ]
-
-
-def test_a_crash_while_a_part_is_written_leaves_the_parts_before_it(monkeypatch, tmp_path):
-    def full(path, content, real=evaluation_folder.write_atomically):
-        if path.name == "part-00002.parquet":
-            raise OSError("disk full")
-        real(path, content)
-
-    monkeypatch.setattr(evaluation_folder, "write_atomically", full)
-    with pytest.raises(OSError, match="disk full"):
-        sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path)
-    monkeypatch.undo()
-    assert len(Evaluation(tmp_path).files()) == 2 and not Evaluation(tmp_path).finished
 
 
 def test_a_resumed_evaluation_may_be_cut_into_other_parts(monkeypatch, tmp_path):
@@ -363,18 +342,6 @@ def test_scores_are_those_of_the_verifier_on_every_answer_by_itself(tmp_path):
         )
 
 
-def test_another_style_is_another_file_and_the_samples_are_only_read(tmp_path):
-    made = sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path)
-    before = [path.read_bytes() for path in made.files()]
-    strict, lenient = score(made), score(made, "lenient")
-    assert (strict["verdict"] == "right").sum() < (lenient["verdict"] == "right").sum()
-    assert {path.name for path in tmp_path.glob("scores-*")} == {
-        "scores-strict.parquet",
-        "scores-lenient.parquet",
-    }
-    assert [path.read_bytes() for path in made.files()] == before
-
-
 def test_equal_answers_to_one_problem_are_judged_once_and_to_two_problems_twice(
     monkeypatch, tmp_path
 ):
@@ -448,34 +415,6 @@ def test_too_many_errors_among_all_answers_stop_the_scoring_and_leave_no_file(
     assert score(made, error_limit=0.1)["verdict"].eq("error").sum() == lost
     table = problem_counts(made)
     assert table["error"].sum() == lost and table["n"].sum() == 384 - lost
-
-
-def test_the_verifiers_own_limit_stops_the_scoring_too(monkeypatch, tmp_path):
-    class Deaf(Parrot):
-        def answer(self, text, random, sampling):
-            said = rf"\boxed{{x^{{{random.integers(10**9)}}}}}"
-            return Completion(said, (1,), (-0.1,), "stop", "<end>")
-
-    monkeypatch.setattr("lab.judge.verifier.settle", lambda answer, gold: None)  # no gold is read
-    made = sample(Deaf(), SUMS, PLAIN, Sampling(64), tmp_path)
-    assert "answers could not be judged, for example" in refusal(score, made)
-    assert not [*tmp_path.glob("*scores*")]
-
-
-def test_judged_parts_hold_answers_and_verdicts_side_by_side(tmp_path):
-    made = sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path)
-    for part in judged_samples(made):
-        for one in part.itertuples():
-            if one.verdict == "right":
-                assert (
-                    float(one.answer) == 2 * int(one.problem.split("/")[1])
-                    and one.answer in one.text
-                )
-    table = problem_counts(made)
-    assert [*table["problem"]] == [problem.id for problem in SUMS.problems] and set(table["n"]) == {
-        4
-    }
-    assert table["right"].sum() == score(made)["verdict"].eq("right").sum()
 
 
 # --- lab eval -----------------------------------------------------------------------------------
@@ -596,18 +535,6 @@ def test_a_set_without_golds_is_refused(tmp_path):
     file = tmp_path / "mine.jsonl"
     file.write_text('{"question": "1?", "answer": ""}\n' * 2)
     assert "fewer than two of them with a gold answer" in refusal(problem_set, str(file))
-
-
-def test_a_file_of_your_own_is_a_set(tmp_path):
-    file = tmp_path / "mine.jsonl"
-    file.write_text(
-        "".join(json.dumps({"question": f"{i}?", "answer": str(i)}) + "\n" for i in range(5))
-    )
-    assert [problem.answer for problem in problem_set(str(file), 3, "anywhere").problems] == [
-        "0",
-        "1",
-        "2",
-    ]
 
 
 def test_a_caption_refuses_evaluations_that_were_sampled_differently(tmp_path):

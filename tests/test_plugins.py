@@ -78,15 +78,6 @@ def test_importing_the_lab_runs_no_plugin(folder, start):
     assert done.stdout == "imported\nloaded\n", done.stderr
 
 
-def test_a_plugin_is_imported_once_however_often_names_are_asked_for(folder, monkeypatch):
-    (folder / "counted.py").write_text("import lab\nlab.loads = getattr(lab, 'loads', 0) + 1\n")
-    monkeypatch.setattr(lab, "loads", 0, raising=False)
-    monkeypatch.setenv("LAB_PLUGINS", "counted.py")
-    lab.estimator_names()
-    lab.estimator_names()
-    assert lab.loads == 1
-
-
 def test_a_command_hands_its_plugins_on_with_absolute_paths(folder, monkeypatch):
     declare(folder, '["mine.py", "json.tool"]')
     (folder / "other.py").touch()
@@ -208,11 +199,6 @@ def test_so_is_a_fact_of_it_that_fails(folder, monkeypatch, capsys):
     assert main(["explain", "twice"]) == 1
     place = f"label of estimator 'twice': {folder / 'mine.py'}, line 4: ZeroDivisionError"
     assert capsys.readouterr().err.startswith(f"lab: {place}")
-
-
-def test_a_function_without_a_file_that_fails_is_named():
-    with pytest.raises(LabError, match="roots at N = 2: <ufunc 'sqrt'>: TypeError: "):
-        estimators.Estimator("roots", np.sqrt).coefficients(2)
 
 
 @pytest.mark.parametrize(
@@ -340,19 +326,6 @@ def test_a_world_of_ones_own_is_trained_swept_and_resumed_like_ours(coins, fork,
         "lab: unknown parameter of coins 'coin': did you mean 'coins'?"
     )
     assert call("run", "coins", "seed=1", code=1).endswith("or without one: lab train coins\n")
-
-
-def test_a_worlds_training_goes_on_from_any_step(coins):
-    from lab.runs.experiments import experiment
-
-    chosen = experiment("coins")
-    config = chosen.configure("smoke")
-    steps = [(each, each.state()) for each in chosen.train(config, None)]
-    assert len(steps) == 5
-    for at, (_, state) in enumerate(steps):
-        again = [(each, each.state()) for each in chosen.train(config, state)]
-        assert [each.step for each, _ in again] == [each.step for each, _ in steps[at:]]
-        assert (again[-1][1]["logits"] == steps[-1][1]["logits"]).all()
 
 
 def test_a_faulty_world_is_one_sentence(coins, capsys):

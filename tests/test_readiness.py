@@ -90,16 +90,6 @@ def test_a_gpu_scale_is_refused_without_a_gpu(verb, name, scale, capsys, runs, m
     assert not runs.exists()
 
 
-def test_python_is_refused_like_the_command_line(runs, monkeypatch):
-    from lab.runs import configure, train
-
-    monkeypatch.delenv("LAB_DEVICE", raising=False)
-    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    with pytest.raises(LabError, match="no NVIDIA GPU"):
-        train(configure("maze", scale="h200"))
-    assert not runs.exists()
-
-
 def test_a_gpu_scale_runs_on_the_cpu_if_that_is_said_aloud(capsys, runs, monkeypatch):
     monkeypatch.setenv("LAB_DEVICE", "auto")
     small = (

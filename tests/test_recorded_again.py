@@ -13,8 +13,7 @@ from lab.cli import main
 from lab.errors import LabError
 from lab.runs import sweep_results
 from lab.runs.experiments import PRESETS, read_preset
-from lab.runs.reproduction import _difference, _settings, repetitions
-from lab.runs.sweep_results import Results
+from lab.runs.reproduction import repetitions
 
 LAPTOP = sweep_results.SWEEPS / "laptop.toml"
 
@@ -112,33 +111,6 @@ def test_where_rounding_is_amplified_means_over_seeds_count(change, agrees, lapt
     write_recorded_runs(sweep, "digits", change)
     (found,) = repetitions(sweep)
     assert found.runs == 35 and found.repeats_to is None and found.agrees == agrees
-
-
-def test_a_difference_is_that_of_means_in_half_widths_of_the_recorded_intervals():
-    before = pd.DataFrame({0: [0.4, 0.5, 0.6], 10: [0.4, 0.5, 0.6]}, index=["a", "b", "c"])
-    again = before + [0.0, 0.3]
-    found = _difference("pass@1", again, before, {"all": ["a", "b", "c"]}, None)
-    assert (found.largest, found.mean) == pytest.approx((0.3, 0.15))
-    assert found.used == pytest.approx(0.15 / 0.2484, rel=1e-3)  # [0.252, 0.748], see lab.stats
-    once = _difference("pass@1", again - [0.0, 0.3], again, {"all": ["a", "b", "c"]}, 1e-3)
-    assert (once.used, once.largest) == pytest.approx((300, 0.3))
-    # Of one seed there is no interval: rounding alone is allowed.
-    one = before.loc[["a"]]
-    for by, used in ((1e-7, 0.25), (0.3, 750000)):
-        found = _difference("pass@1", one + by, one, {"": ["a"]}, None)
-        assert found.used == pytest.approx(used, rel=1e-3)
-    # What both do not measure is equal, what one of them measures is not.
-    gaps = before.copy()
-    gaps[10] = math.nan
-    assert _difference("pass@1", gaps, gaps, {"": ["a", "b", "c"]}, None).used == 0
-    assert _difference("pass@1", gaps, before, {"": ["a", "b", "c"]}, None).used == math.inf
-
-
-def test_runs_are_seeds_of_a_setting_where_they_differ_in_nothing_else():
-    given = {"a": {"seed": 0}, "b": {"seed": 1}, "c": {"seed": 0, "objective": "maxrl"}}
-    runs = {id: {"params": {"parameters": {"rollouts": 4} | more}} for id, more in given.items()}
-    found = _settings(Results(pd.DataFrame(), pd.DataFrame(), runs))
-    assert found == {"": ["a", "b"], "estimator=maxrl": ["c"]}
 
 
 # --- Refusals -----------------------------------------------------------------------------------

@@ -74,15 +74,6 @@ def test_a_trained_run_is_a_folder_of_the_promised_files():
     )
 
 
-def test_metrics_are_one_json_object_a_line():
-    text = (small().path / "metrics.jsonl").read_text()
-    assert text.endswith("\n") and [json.loads(line)["step"] for line in text.splitlines()] == [
-        0,
-        10,
-        20,
-    ]
-
-
 def test_groups_hold_one_row_a_problem_and_step_that_add_up_to_the_metrics():
     run = small()
     groups = run.groups()
@@ -167,33 +158,6 @@ def test_done_json_is_the_last_file_written_and_put_in_place_whole(monkeypatch):
     assert written == run.done and not [*run.path.rglob(".*.[0-9]*")]
 
 
-@pytest.mark.parametrize("instant", ["before it is written", "before it is in place"])
-def test_a_crash_at_done_json_leaves_an_unfinished_run_that_the_next_call_finishes(
-    monkeypatch, instant
-):
-    class Crash(BaseException):
-        pass
-
-    def crash(*args, real=os.replace):
-        if instant == "before it is written" or Path(args[1]).name == "done.json":
-            raise Crash
-        real(*args)
-
-    with monkeypatch.context() as patch, pytest.raises(Crash):
-        if instant == "before it is written":
-            patch.setattr(Run, "finish", crash)
-        else:
-            patch.setattr(run_folder.os, "replace", crash)
-        small()
-    run = Run.of(experiment("tabular").configure("smoke"))
-    assert not run.finished and not (run.path / "done.json").exists()
-    assert "done.json is missing" in refusal(lambda: run.done)
-    told = run.records()
-    assert len(told) == 3
-    again = small()
-    assert again.finished and again.records() == told and again.done["last"] == told[-1]
-
-
 def test_a_crash_while_writing_leaves_the_old_file_whole(monkeypatch, tmp_path):
     path = tmp_path / "params.json"
     run_folder.write_json(path, {"a": 1})
@@ -233,12 +197,8 @@ def test_a_spoilt_line_of_metrics_is_refused_with_a_sentence(content):
     )
 
 
-def test_a_run_without_records_yet_has_none(tmp_path):
-    assert Run(tmp_path).records() == []
-
-
 @pytest.mark.parametrize("name", ["params", "provenance", "done"])
-@pytest.mark.parametrize("content", [b"", b"{", b'{"a": 1}}', b"\xff\xfe"])
+@pytest.mark.parametrize("content", [b"", b"{", b"5", b'{"a": 1}}', b"\xff\xfe"])
 def test_corrupted_json_is_refused_with_a_sentence(name, content):
     run = small()
     if name != "done":
@@ -254,14 +214,6 @@ def test_corrupted_json_is_refused_with_a_sentence(name, content):
 def test_a_missing_json_is_refused_with_a_sentence(tmp_path, name):
     said = refusal(lambda: getattr(Run(tmp_path / "x"), name))
     assert said.endswith(f"{tmp_path / 'x'} is not a run folder, or its run has not finished")
-
-
-def test_a_corrupted_params_json_stops_the_run_that_it_belongs_to():
-    run = Run.of(experiment("tabular").configure("smoke"))
-    run.path.mkdir(parents=True)
-    (run.path / "params.json").write_text("{")
-    assert "params.json cannot be read" in refusal(small)
-    assert not run.finished and run.records() == []
 
 
 @pytest.mark.parametrize("given", [{"seed": 1}, {"learning_rate": 0.2}, {"objective": "rloo"}])
@@ -342,33 +294,6 @@ def test_no_file_of_a_run_holds_a_path_of_this_machine(monkeypatch, runs):
     for text in files:
         assert not re.search(r"(?<![\w.])/\w+/", text), text
         assert all(str(place) not in text for place in (ROOT, Path.home(), runs, sys.prefix))
-
-
-@pytest.mark.parametrize(
-    "argv, command",
-    [
-        (["/home/me/lab/lab/__main__.py", "train", "tabular"], "lab train tabular"),
-        (
-            ["/usr/bin/lab", "--runs", "/tmp/a b/runs", "run", "digits"],
-            "lab --runs runs run digits",
-        ),
-        (
-            ["lab", "--runs=/data/runs", "sweep", "sweeps/laptop.toml"],
-            "lab --runs=runs sweep sweeps/laptop.toml",
-        ),
-        (
-            [
-                "/x/ipykernel_launcher.py",
-                "-f",
-                "/home/me/.local/share/jupyter/runtime/kernel-1.json",
-            ],
-            "ipykernel_launcher.py -f kernel-1.json",
-        ),
-    ],
-)
-def test_the_command_is_kept_without_the_folders_of_the_machine(monkeypatch, argv, command):
-    monkeypatch.setattr(sys, "argv", argv)
-    assert provenance.provenance()["command"] == command
 
 
 def test_a_commit_says_whether_the_files_it_names_were_changed_since(monkeypatch, tmp_path):

@@ -5,7 +5,6 @@ changes a curve.
 import os
 import signal
 import time
-from types import SimpleNamespace
 
 import pytest
 
@@ -18,8 +17,8 @@ FILE = """
 [[runs]]
 experiment = "tabular"
 scale = "smoke"
-set = { steps = 400, log_every = 5 }
-grid = { estimator = ["rloo", "maxrl", "grpo"], seed = [1] }
+set = { steps = 400, log_every = 5, hardest = 1e-3, learning_rate = 1 }
+grid = { estimator = ["rloo", "grpo(ddof=1)", "grpo"], seed = [1] }
 """
 
 
@@ -95,8 +94,8 @@ def test_a_grid_is_every_combination_and_a_set_is_in_each(write):
     assert [(item.given["estimator"], item.given["seed"]) for item in items] == [
         ("rloo", 1),
         ("rloo", 2),
-        ("maxrl", 1),
-        ("maxrl", 2),
+        ("grpo(ddof=1)", 1),
+        ("grpo(ddof=1)", 2),
         ("grpo", 1),
         ("grpo", 2),
     ]
@@ -197,44 +196,6 @@ def test_fail_fast_starts_nothing_more_after_a_failure(command, write):
     assert done.returncode == 1 and str(run.path / "log.txt") in done.stderr
     assert done.stdout.endswith("0 finished before, 0 now, 1 failed\n")
     assert [item.run.path.exists() for item in read_sweep(path)] == [True, False]
-
-
-def test_values_reach_the_process_as_they_were_read(write, monkeypatch):
-    from lab.cli import main
-    from lab.runs import processes
-    from lab.runs import sweep as module
-
-    class Called:
-        """A process that is a call in this one."""
-
-        returncode = 0
-
-        def __init__(self, words, **_):
-            main(words[3:])
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
-        def wait(self, _):
-            pass
-
-    fake = SimpleNamespace(Popen=Called, STDOUT=None, DEVNULL=None)
-    monkeypatch.setattr(processes, "subprocess", fake)
-    path = write(
-        '[[runs]]\nexperiment = "tabular"\nscale = "smoke"\nset = { gradient = "exact", steps = 1, '
-        'estimator = "0.25 * log_odds", hardest = 1e-5, learning_rate = 1 }\n'
-    )
-    outcome = module.sweep(path, jobs=1, verb="train")
-    (run,) = outcome.now
-    values = run.params["parameters"]
-    assert (
-        values["objective"] == "0.25 * log_odds"
-        and values["hardest"] == 1e-5
-        and values["learning_rate"] == 1.0
-    )
 
 
 # --- GPUs ---------------------------------------------------------------------------------------
@@ -390,9 +351,9 @@ def test_killed_with_all_its_processes_a_sweep_goes_on_where_it_was(
     fork, command, write, undisturbed
 ):
     path = write(
-        FILE.replace('["rloo", "maxrl", "grpo"]', '["maxrl"], steps = [200, 2500]').replace(
-            "steps = 400, ", ""
-        )
+        FILE.replace(
+            '["rloo", "grpo(ddof=1)", "grpo"]', '["grpo(ddof=1)"], steps = [200, 2500]'
+        ).replace("steps = 400, ", "")
     )
     started = fork("sweep", path, "--train", "--jobs", 2)
     wait(
@@ -412,7 +373,9 @@ def test_killed_with_all_its_processes_a_sweep_goes_on_where_it_was(
 def test_killed_alone_a_sweep_run_again_at_once_shares_the_folder_with_its_orphan(
     fork, write, undisturbed
 ):
-    path = write(FILE.replace("steps = 400", "steps = 1500").replace('"rloo", "maxrl", ', ""))
+    path = write(
+        FILE.replace("steps = 400", "steps = 1500").replace('"rloo", "grpo(ddof=1)", ', "")
+    )
     (run,) = [item.run for item in read_sweep(path)]
     started = fork("sweep", path, "--train")
     wait(started, lambda: told(path))

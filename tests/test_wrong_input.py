@@ -11,7 +11,6 @@ import pytest
 
 from lab.cli import main
 from lab.errors import LabError, unknown
-from lab.runs import Run, configure, train
 from lab.runs.processes import last_words, run_logged
 from lab.runs.remarks import learned_nothing, remarks
 from lab.runs.run_folder import write_atomically
@@ -207,34 +206,6 @@ def test_a_name_that_is_not_near_is_not_suggested():
 
 
 # --- Damaged runs ---------------------------------------------------------------------------------
-
-
-def test_whatever_a_flipped_bit_makes_of_groups_or_keys_is_refused():
-    run = train(configure("digits", scale="smoke", steps=1), checkpoint_minutes=0)
-    (run.path / "done.json").unlink()
-    groups = run.path / "groups.parquet"
-    whole = groups.read_bytes()
-    refusals = 0
-    for place in range(len(whole) - 3000, len(whole), 7):  # where the columns are described
-        flipped = bytes([whole[place] ^ 0x04])
-        groups.write_bytes(whole[:place] + flipped + whole[place + 1 :])
-        try:
-            run.groups()
-        except LabError as error:
-            refusals += "groups.parquet cannot be read" in str(error)
-    assert refusals > 20
-    metrics = run.path / "metrics.jsonl"
-    lines = metrics.read_text()
-    for damaged in (lines.replace('"step"', '"stop"', 1), "5\n" + lines):
-        metrics.write_text(damaged)
-        with pytest.raises(LabError, match="line 1 is no record with a step"):
-            run.records()
-
-
-def test_parameters_that_are_no_object_are_refused(here):
-    (here / "params.json").write_text("5\n")
-    with pytest.raises(LabError, match="params.json cannot be read .it holds no JSON object"):
-        _ = Run(here).params
 
 
 # --- How runs end ---------------------------------------------------------------------------------
