@@ -386,8 +386,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
 
 def _print_remarks(runs: list[Run]) -> None:
-    """Say which of these runs learned nothing, and where the best learning rate is at an "
-    "end."""
+    """Say which of these runs learned nothing, and where the best learning rate is at an end."""
     from lab.runs.remarks import remarks
     from lab.runs.report_page import natural_metric
     from lab.runs.sweep_results import results_of_runs

@@ -8,10 +8,10 @@ import resource
 import shutil
 
 import pytest
+from refusals import refusal
 from safetensors import safe_open
 
 from lab.cli import main
-from lab.errors import LabError
 from lab.runs import Run, configure, train
 from lab.runs.rollout_store import rollout_files
 from lab.runs.training import load_checkpoint
@@ -47,13 +47,6 @@ def unfinished(run) -> Run:
     """The run as a kill right before its end would have left it."""
     (run.path / "done.json").unlink()
     return run
-
-
-def refusal(call) -> str:
-    with pytest.raises(LabError) as error:
-        call()
-    assert "\n" not in str(error.value)
-    return str(error.value)
 
 
 def checkpoint(run: Run):

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from refusals import refusal
 
 import lab
-from lab.errors import LabError
 from lab.runs import Run, experiment, experiments
 from lab.runs.experiments import PRESETS, read_assignments, read_preset
 from lab.runs.notebooks import check_notebook, run_notebook
@@ -18,13 +18,6 @@ SCALED = [
     for path in sorted(PRESETS.glob("*.toml"))
     for scale in read_preset(path).scales
 ]
-
-
-def refusal(call, *args, **options) -> str:
-    with pytest.raises(LabError) as error:
-        call(*args, **options)
-    assert "\n" not in str(error.value)
-    return str(error.value)
 
 
 # --- Presets ------------------------------------------------------------------------------------

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from refusals import refusal
 
 from lab.cli import main
-from lab.errors import LabError
 from lab.mathematics import estimators
 from lab.runs import Run, configure, provenance, state_of, sweep_results, train
 from lab.runs import contents as contents_module
@@ -58,13 +58,6 @@ def edit(file: Path, old: str, new: str) -> None:
     content = file.read_text()
     assert old in content
     file.write_text(content.replace(old, new, 1))
-
-
-def refusal(call, *args, **options) -> str:
-    with pytest.raises(LabError) as error:
-        call(*args, **options)
-    assert "\n" not in str(error.value)
-    return str(error.value)
 
 
 # --- Which contents make another run --------------------------------------------------------------

@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from refusals import refusal
 
 import lab.llm.engines.factory
-from lab.errors import LabError
 from lab.llm.data.datasets import Problem, ProblemSet
 from lab.llm.data.problem_sets import problem_set
 from lab.llm.data.prompts import load_prompt
@@ -61,13 +61,6 @@ class Parrot:
         )
         finish = ("length", "") if kind == 0 else ("stop", "<end>")
         return Completion(said, tuple(range(len(said))), tuple([-0.5] * len(said)), *finish)
-
-
-def refusal(call, *args, **options) -> str:
-    with pytest.raises(LabError) as error:
-        call(*args, **options)
-    assert "\n" not in str(error.value)
-    return str(error.value)
 
 
 def whole(evaluation: Evaluation) -> pd.DataFrame:

@@ -12,20 +12,13 @@ from pathlib import Path
 
 import filelock
 import pytest
+from refusals import refusal
 
-from lab.errors import LabError
 from lab.runs import Run, configure, provenance, run_folder, train
 from lab.runs.experiments import experiment
 from lab.runs.former_names import in_former_names
 
 ROOT = Path(__file__).parents[1]
-
-
-def refusal(call, *args, **options) -> str:
-    with pytest.raises(LabError) as error:
-        call(*args, **options)
-    assert "\n" not in str(error.value)
-    return str(error.value)
 
 
 def small(**given) -> Run:

@@ -54,7 +54,7 @@ def test_results_of_unfinished_or_unrecorded_runs_are_refused_with_the_command_t
         LabError, match=r"no runs of tabular are recorded for sweeps/tiny.toml: run"
     ):
         results("tiny", "tabular")
-    with pytest.raises(LabError, match="4 runs have not finished"):
+    with pytest.raises(LabError, match="4 of 4 runs of tabular in sweeps/tiny.toml have not"):
         record(places / "sweeps/tiny.toml")
 
 

@@ -13,6 +13,10 @@ from lab.errors import LabError
 # steps, a pass rate of 7e-4) it takes more, 517 and 316.
 EXACT_FROM = 64
 
+ESTIMATOR = (
+    "an estimator (lab.estimator_names()); with gradient = 'exact' an objective"
+    " (lab.objective_names())"
+)
 STOPPING = (
     "a stopping rule (lab.stopping) in place of N rollouts, such as until(right=1, cap=64); it"
     " needs estimator = 'reinforce' and rollouts = its cap; empty: N rollouts"
@@ -23,10 +27,7 @@ STOPPING = (
 class TabularConfig(Config):
     """Softmax problems with exact gradients (`lab.toy.tabular`)."""
 
-    estimator: str = setting(
-        "an estimator (lab.estimator_names()); with gradient = 'exact' an objective "
-        "(lab.objective_names())",
-    )
+    estimator: str = setting(ESTIMATOR)
     gradient: str = setting(
         "sampled: gradient from sampled rollouts; expected: its mean over all draws; "
         "exact: w(p) itself",
@@ -60,10 +61,7 @@ class TabularConfig(Config):
 class DigitsConfig(Config):
     """Handwritten digits (`lab.toy.images.train_digits`)."""
 
-    estimator: str = setting(
-        "an estimator (lab.estimator_names()); with gradient = 'exact' an objective "
-        "(lab.objective_names())",
-    )
+    estimator: str = setting(ESTIMATOR)
     gradient: str = setting(
         "sampled: gradient from N sampled labels; expected: its mean over all draws; "
         "exact: w(p) itself (with ml, cross-entropy)",
@@ -90,10 +88,7 @@ class DigitsConfig(Config):
 class ImagesConfig(Config):
     """Images of up to a thousand classes and more (`lab.toy.images`)."""
 
-    estimator: str = setting(
-        "an estimator (lab.estimator_names()); with gradient = 'exact' an objective "
-        "(lab.objective_names())",
-    )
+    estimator: str = setting(ESTIMATOR)
     gradient: str = setting(
         "sampled: gradient from N sampled labels; conditional: its mean given the number "
         "of right ones; expected: its mean; exact: w(p) itself (with ml, cross-entropy)",
@@ -280,10 +275,7 @@ def digest_of_start(folder: Path) -> str:
 class MazeConfig(MazeStartConfig):
     """Reinforcement learning in mazes, after the start (`lab.toy.maze.train`)."""
 
-    estimator: str = setting(
-        "an estimator (lab.estimator_names()); with gradient = 'exact' an objective "
-        "(lab.objective_names())",
-    )
+    estimator: str = setting(ESTIMATOR)
     gradient: str = setting(
         "sampled: gradient from N rollouts; conditional: its mean given the number of right ones; "
         "expected: its mean; exact: w(p) itself (with ml, maximum likelihood)",

@@ -7,25 +7,26 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import metadata
-from pathlib import Path
 
 from lab.errors import LabError
 from lab.runs.experiments import experiment, experiments
 from lab.runs.notebooks import check_notebook
 from lab.runs.provenance import IN_CLONE, ROOT
 from lab.runs.run_folder import Run, runs_root
+from lab.runs.sweep_file import read_sweep
 
 
 def checks() -> Iterator[tuple[str, str]]:
     """Yield (subject, fault) pairs; an empty fault means that nothing is wrong with the subject."""
-    yield "Python", _python()
+    supported = sys.version_info >= (3, 11)
+    yield "Python", "" if supported else f"found {sys.version.split()[0]}: install 3.11 or newer"
     yield "installed versions", _versions()
     yield "data: handwritten digits", _fault(_digits)
     for name in experiments():
         yield f"preset {name}", _fault(partial(_preset, name))
         yield f"notebook of {name}", _fault(partial(_notebook, name))
     for path in sorted((ROOT / "sweeps").glob("*.toml")):
-        yield f"sweep {path.stem}", _fault(partial(_sweep, path))
+        yield f"sweep {path.stem}", _fault(partial(read_sweep, path))
 
 
 def check_runs() -> Iterator[tuple[str, str]]:
@@ -42,18 +43,13 @@ def check_runs() -> Iterator[tuple[str, str]]:
         yield f"run {run.id}", _fault(partial(check_stored, run))
 
 
-def _fault(check: Callable[[], None]) -> str:
+def _fault(check: Callable[[], object]) -> str:
     """The refusal of a check as text, empty if it passes."""
     try:
         check()
     except LabError as error:
         return str(error)
     return ""
-
-
-def _python() -> str:
-    supported = sys.version_info >= (3, 11)
-    return "" if supported else f"found {sys.version.split()[0]}: install 3.11 or newer"
 
 
 def _versions() -> str:
@@ -86,17 +82,11 @@ def _digits() -> None:
         raise LabError(f"found {images} digits instead of 1797: reinstall scikit-learn")
 
 
-def _preset(name: str) -> None:
-    chosen = experiment(name)
-    for scale in chosen.scales:
-        chosen.configure(scale)
-
-
 def _notebook(name: str) -> None:
     check_notebook(experiment(name))
 
 
-def _sweep(path: Path) -> None:
-    from lab.runs.sweep_file import read_sweep
-
-    read_sweep(path)
+def _preset(name: str) -> None:
+    chosen = experiment(name)
+    for scale in chosen.scales:
+        chosen.configure(scale)

@@ -7,7 +7,6 @@ The site's page of lessons is made of the same tables. All of it is read from pr
 from __future__ import annotations
 
 import base64
-import io
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from lab.configurations import Config
 from lab.runs.experiments import NOTEBOOKS, experiment, experiments
-from lab.runs.lessons import COLOURS
+from lab.runs.lessons import small_picture
 from lab.runs.run_folder import write_atomically
 
 # Who begins reads these first, whatever their numbers are; the others follow by number.
@@ -81,24 +80,13 @@ def _entry(name: str, title: str, path: Path, configuration: type[Config]) -> En
         _found(TIME, words),
         _found(BEFORE, words),
         bool({"model", "models"} & configuration.rules().keys()),
-        _small(base64.b64decode(drawn[0])) if drawn else None,
+        small_picture(base64.b64decode(drawn[0]), WIDTH) if drawn else None,
     )
 
 
 def _found(pattern: re.Pattern[str], words: str) -> str:
     match = pattern.search(words)
     return " ".join(match[1].split()) if match else ""
-
-
-def _small(picture: bytes) -> bytes:
-    """A PNG file of WIDTH pixels, with few colours; the same picture gives the same bytes."""
-    from PIL import Image
-
-    image = Image.open(io.BytesIO(picture)).convert("RGB")
-    image.thumbnail((WIDTH, WIDTH), Image.Resampling.LANCZOS)
-    small = io.BytesIO()
-    image.quantize(COLOURS, dither=Image.Dither.NONE).save(small, "png", optimize=True)
-    return small.getvalue()
 
 
 def sections(entries: Iterable[Entry], folder: str = "") -> Iterator[str]:
@@ -116,19 +104,13 @@ def sections(entries: Iterable[Entry], folder: str = "") -> Iterator[str]:
         if entry.picture:
             place = f"{folder}{PICTURES.name}/{entry.notebook.stem}.png"
             shown = f'<img src="{place}" width="{SHOWN}" alt="">'
-        said = " ".join(_remarks(entry, folder))
+        # Links of a notebook begin in its folder.
+        before = re.sub(r"\]\((?!https?:)", f"]({folder}", entry.before)
+        remarks = [entry.time, before and f"Before it: {before}"]
+        remarks.append("Needs `make setup-llm`." if entry.language_models else "")
+        said = " ".join(filter(None, remarks))
         number, _, _ = entry.notebook.name.partition("_")
         yield f"| {shown} | **[{number}. {entry.question}]({link})**<br>{said} |"
-
-
-def _remarks(entry: Entry, folder: str) -> Iterator[str]:
-    if entry.time:
-        yield entry.time
-    if entry.before:
-        before = re.sub(r"\]\((?!https?:)", f"]({folder}", entry.before)
-        yield f"Before it: {before}"
-    if entry.language_models:
-        yield "Needs `make setup-llm`."
 
 
 def page(entries: Iterable[Entry]) -> str:

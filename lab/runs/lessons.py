@@ -147,7 +147,8 @@ def _kept(outputs: list[NotebookNode]) -> Iterator[NotebookNode]:
         if "execution_count" in output:
             output.execution_count = None
         if "image/png" in data:
-            data["image/png"] = _compressed(data["image/png"])
+            picture = small_picture(base64.b64decode(data["image/png"]))
+            data["image/png"] = base64.b64encode(picture).decode()
         if last is not None and last.get("name") is not None and last.name == output.get("name"):
             last.text += output.text  # a kernel may send one stream in several parts
             continue
@@ -155,11 +156,13 @@ def _kept(outputs: list[NotebookNode]) -> Iterator[NotebookNode]:
         yield output
 
 
-def _compressed(picture: str) -> str:
-    """A PNG file, in base64, with fewer colours."""
+def small_picture(picture: bytes, width: int | None = None) -> bytes:
+    """A PNG file with few colours, of at most `width` pixels; the same picture gives the same."""
     from PIL import Image
 
+    image = Image.open(io.BytesIO(picture)).convert("RGB")
+    if width:
+        image.thumbnail((width, width), Image.Resampling.LANCZOS)
     small = io.BytesIO()
-    image = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB")
     image.quantize(COLOURS, dither=Image.Dither.NONE).save(small, "png", optimize=True)
-    return base64.b64encode(small.getvalue()).decode()
+    return small.getvalue()

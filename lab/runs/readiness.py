@@ -153,7 +153,6 @@ def available_memory() -> float | None:
 
 
 def _hours(costs: Costs, card: GPU, max_hours: float) -> Finding:
-    """Finding on the duration of the run."""
     seconds = costs.seconds(card)
     fault = (
         f"it would take about {duration(seconds)} on {_cards(card)} and max_hours is"

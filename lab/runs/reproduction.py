@@ -1,22 +1,11 @@
 """Runs made again beside the recorded ones: are their differences no more than rounding explains?
 
-Processors round sums differently, in the last of their digits. What becomes of it in training
-depends on the world, and so there are two rules.
-
-Where the preset has a line `repeats_to = 1e-9`, rounding stays rounding: every number of every run
-is within that distance of the recorded one.
-
-Everywhere else training in float32 may amplify it until a run takes another way, as if it had drawn
-other samples. One run proves nothing then; what counts is what figures draw, the mean over seeds.
-It may have moved by the half-width of its recorded 95% interval, both averaged over the records of
+Where the preset has a line `repeats_to = 1e-9`, every number of every run is within that distance
+of the recorded one. Everywhere else training in float32 may amplify rounding until a run takes
+another way, as if it had drawn other samples. Then the mean over seeds counts, which figures draw:
+it may have moved by the half-width of its recorded 95% interval, both averaged over the records of
 the curve, and at no record by more than four times that. Of one seed there is no interval, and its
-numbers must agree to 1e-6.
-
-Seeds that are drawn anew move a mean of five by 0.43 of the half-width on average, and so a run
-made again in the worst case. The laptop sweep's digits were recorded on an AMD EPYC. On an Intel
-Xeon 30 of the 35 runs are the same to 1e-8, and the means use up to 0.11 of what is allowed. With
-the kernels of a processor without AVX all of the 25 that were made took another way, by up to 0.2
-in pass@1, and the means used up to 0.44. MaxRL's numbers in place of GRPO's use more than all.
+numbers must agree to 1e-6. data/results/README.md says what that allowed on three processors.
 """
 
 from __future__ import annotations
@@ -123,8 +112,9 @@ def _repetition(name: str, again: Results, before: Results) -> Repetition:
             " one of them only: record the sweep again"
         )
     repeats_to, settings = experiment(name).repeats_to, _settings(before)
+    parameters = {key for run in before.runs.values() for key in run["params"]["parameters"]}
     differences = []
-    for metric in _metrics(before):
+    for metric in [key for key in before.metrics if key not in {"run", "step"} | parameters]:
         if metric not in again.metrics:
             raise LabError(
                 f"{name}: {metric!r} is recorded and not measured: record the sweep again"
@@ -138,12 +128,6 @@ def _repetition(name: str, again: Results, before: Results) -> Repetition:
         differences.append(_difference(metric, new, old, settings, repeats_to))
     origins = {"made again": _origins(again), "recorded": _origins(before)}
     return Repetition(name, len(again.runs), repeats_to, differences, origins)
-
-
-def _metrics(results: Results) -> list[str]:
-    """What the records of runs hold besides their step."""
-    parameters = {key for run in results.runs.values() for key in run["params"]["parameters"]}
-    return [name for name in results.metrics if name not in {"run", "step"} | parameters]
 
 
 def _settings(results: Results) -> dict[str, list[str]]:
@@ -204,11 +188,9 @@ def _distance(
 
 def _origins(results: Results) -> list[str]:
     """Commit, processor and torch of runs, each combination once."""
-    all_origins = [run["provenance"] for run in results.runs.values()]
-    return sorted(
-        {
-            f"commit {str(origin['commit'])[:7]}, torch {origin['versions'].get('torch')},"
-            f" {origin['device']}"
-            for origin in all_origins
-        }
-    )
+    origins = set()
+    for run in results.runs.values():
+        made = run["provenance"]
+        torch = made["versions"].get("torch")
+        origins.add(f"commit {str(made['commit'])[:7]}, torch {torch}, {made['device']}")
+    return sorted(origins)

@@ -39,12 +39,12 @@ class RolloutStore:
         self.folder = run / FOLDER
         for draft in self.folder.glob(".step-*"):
             draft.unlink()
+        self.lines = hashlib.sha256()
         for path in rollout_files(run):
             if step_of(path) > step:
                 path.unlink()
-        self.lines = hashlib.sha256()
-        for path in rollout_files(run):
-            self.lines.update(line_of(path).encode())
+            else:
+                self.lines.update(line_of(path).encode())
         check_unchanged(self.folder, "files", step, stored, self.digest)
 
     @property

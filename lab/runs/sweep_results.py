@@ -236,15 +236,10 @@ def record(sweep: Path) -> list[Path]:
 
     LabError: some of the runs have not finished.
     """
-    items = read_sweep(sweep)
     folder = RECORDED / sweep.stem
     folder.mkdir(parents=True, exist_ok=True)
-    for experiment in dict.fromkeys(item.experiment for item in items):
-        runs = [item.run for item in items if item.experiment == experiment]
-        if waiting := [run.id for run in runs if not run.finished]:
-            raise LabError(
-                f"{len(waiting)} runs have not finished, {waiting[0]} first: run lab sweep {sweep}"
-            )
+    for experiment in dict.fromkeys(item.experiment for item in read_sweep(sweep)):
+        runs = finished_runs(sweep, experiment)
         if not all(run.records() for run in runs):
             continue  # a notebook that trains nothing has nothing to record
         finished = results_of_runs(runs)
