@@ -33,14 +33,12 @@ class Diversity(NamedTuple):
     | `problems` | "scored" | indices of the problems with at least two right responses |
     | `responses` | "scored" | how many right responses each of them has |
     | `distances` | "scored" | Div, the mean cosine distance of its right responses |
-    | `vectors` | list of "responses width" | the embeddings, normalised to length 1 |
     """
 
     score: Interval
     problems: NDArray[np.int64]
     responses: NDArray[np.int64]
     distances: Array
-    vectors: list[Array]
 
 
 def diversity(right: Sequence[Sequence[str]], embed: Embed) -> Diversity:
@@ -74,8 +72,7 @@ def diversity(right: Sequence[Sequence[str]], embed: Embed) -> Diversity:
         for i, rows in zip(scored, by_problem, strict=True)
     ]
     distances = np.array([mean_distance(rows) for rows in vectors])
-    score = mean_interval(distances)
-    return Diversity(score, np.array(scored), counts, distances, vectors)
+    return Diversity(mean_interval(distances), np.array(scored), counts, distances)
 
 
 def mean_distance(vectors: ArrayLike) -> float:
