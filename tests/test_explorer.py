@@ -247,13 +247,6 @@ def test_what_is_no_formula_is_refused_with_one_sentence_on_both_sides(front, te
         assert told == str(ours.value)
 
 
-def test_a_formula_is_an_estimator_by_its_text():
-    chosen = lab.estimator("formula(text='1 + p')")
-    assert lab.estimator(chosen.spec).coefficients(4)[0] == pytest.approx([1, 4 / 3, 5 / 3, 2])
-    with pytest.raises(lab.LabError, match="is not finite"):
-        lab.estimator("formula(text='log(p - 0.5)')").coefficients(8)
-
-
 # --- Pass rates and files -----------------------------------------------------------------------
 
 
@@ -610,15 +603,6 @@ def test_the_widget_answers_with_the_numbers_of_the_lab(asked):
     np.testing.assert_array_equal(row, ours)
     content, _ = asked(question | {"gate": "drop", "quantity": "efficiency"})
     assert "unknown quantity behind a gate 'efficiency'" in content["error"]
-
-
-def test_the_widget_knows_estimators_of_your_own(asked):
-    mine = lab.from_weight(lambda p: np.exp(-5 * p), N=16)
-    question = {"what": "estimator", "spec": mine.label, "N": 16, "axis": "linear"}
-    content, (gap, offset, limit) = asked(question, own=[mine])
-    assert content["label"] == mine.label
-    np.testing.assert_array_equal(np.stack((gap, offset)), np.stack(mine.coefficients(16)))
-    np.testing.assert_allclose(limit, np.exp(-5 * axes.pass_rates("linear")))
 
 
 def test_counts_given_in_python_reach_the_page_without_their_noise(asked):

@@ -12,68 +12,14 @@ import pytest
 from recorded_runs import write_recorded_runs
 
 from lab.cli import main
-from lab.runs import configure, sweep_results, train
-from lab.runs.sweep_file import read_sweep
+from lab.runs import sweep_results
 from lab.show import plots
 
 FIGURES = pytest.mark.parametrize("name", plots.figure_names())
 OUT = plots.SCRIPTS / "out"
 # The fit of `design` at N = 128 is ill-conditioned: two processors were seen to differ by 1e-6.
 NEAR = {"design": 1e-4}
-OF_LAPTOP = ("tabular", "digits")  # the figures of sweeps/laptop.toml
-
-# The structure of sweeps/laptop.toml, every run as small as it can be.
-SWEEP = """
-[[runs]]
-experiment = "tabular"
-scale = "smoke"
-set = { gradient = "sampled", steps = 80, log_every = 20, problems = 8 }
-grid = { estimator = ["rloo", "grpo", "maxrl", "pacs_anchor"], seed = [0, 1, 2] }
-
-[[runs]]
-experiment = "tabular"
-scale = "smoke"
-set = { gradient = "expected", steps = 80, log_every = 20, problems = 8 }
-grid = { estimator = ["rloo", "grpo", "maxrl", "pacs_anchor"] }
-
-[[runs]]
-experiment = "tabular"
-scale = "smoke"
-set = { gradient = "exact", steps = 80, log_every = 20, problems = 8 }
-grid = { estimator = ["rl", "arcsine", "ml", "0.25 * log_odds"] }
-
-[[runs]]
-experiment = "digits"
-scale = "smoke"
-set = { estimator = "ml", gradient = "exact" }
-grid = { seed = [0, 1] }
-
-[[runs]]
-experiment = "digits"
-scale = "smoke"
-grid = { estimator = ["reinforce_mean", "grpo", "maxrl"], rollouts = [4, 128], seed = [0, 1] }
-"""
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """(folder of runs, folder of the sweep file): every run of SWEEP, really trained."""
-    base = tmp_path_factory.mktemp("trained")
-    (base / "laptop.toml").write_text(SWEEP)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LAB_RUNS", str(base / "runs"))
-        for item in read_sweep(base / "laptop.toml"):
-            train(configure(item.experiment, scale=item.scale, **item.given))
-    return base / "runs", base
-
-
-@pytest.fixture
-def own_runs(trained, monkeypatch):
-    """The folder of own runs, of which SWEEP is the laptop sweep."""
-    runs, sweeps = trained
-    monkeypatch.setenv("LAB_RUNS", str(runs))
-    monkeypatch.setattr(sweep_results, "SWEEPS", sweeps)
-    return runs
+LAPTOP = sweep_results.SWEEPS / "laptop.toml"
 
 
 @pytest.fixture(scope="module")
@@ -98,18 +44,6 @@ def drawn(drawing):
     return drawing[0]
 
 
-@pytest.fixture(scope="module")
-def drawn_from_own_runs(trained, tmp_path_factory):
-    """The folder of the figures OF_LAPTOP, drawn once from own runs."""
-    out = tmp_path_factory.mktemp("figures")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LAB_FIGURES", str(out))
-        patch.setenv("LAB_RUNS", str(trained[0]))
-        patch.setattr(sweep_results, "SWEEPS", trained[1])
-        assert plots.draw_figures(OF_LAPTOP, own=True) == {}
-    return out
-
-
 # --- As they lie in the repository --------------------------------------------------------------
 
 
@@ -127,6 +61,7 @@ def test_what_is_said_of_a_figure_is_said_of_these_data_and_records(drawn, name)
         content = (out / f"{name}.csv").read_bytes()
         assert told.pop("data_sha256") == hashlib.sha256(content).hexdigest()
     assert kept == now, f"draw it again: lab figures {name}"
+    assert (OUT / f"{name}.tex").read_text() == (drawn / f"{name}.tex").read_text()
     of_runs = hasattr(plots.load(name), "records")
     assert bool(now["runs"]) == of_runs == (now["records_sha256"] is not None)
     assert str(Path.home()) not in json.dumps(kept)
@@ -161,7 +96,7 @@ def test_in_a_clean_clone_drawing_changes_no_number(folders, runs):
         return metrics.assign(**{"hard pass@1": metrics["hard pass@1"] / 2})
 
     before = said()
-    write_recorded_runs(sweep_results.SWEEPS / "laptop.toml", "tabular", halved)
+    write_recorded_runs(LAPTOP, "tabular", halved)
     assert plots.draw_figures(["tabular", "order", "maze_coverage"]) == {}
     assert said() == before
     assert plots.draw_figures(["tabular"], own=True) == {}
@@ -194,14 +129,15 @@ def test_a_column_with_an_infinite_number_hides_no_change_of_the_others():
 
 
 def test_own_runs_are_drawn_into_their_own_folder_and_no_page_is_written(
-    own_runs, tmp_path, capsys, monkeypatch
+    runs, tmp_path, capsys, monkeypatch
 ):
+    write_recorded_runs(LAPTOP, "tabular")
     monkeypatch.delenv("LAB_FIGURES")
     monkeypatch.setattr(plots, "SCRIPTS", tmp_path)
     for name in ("tabular", "order"):
         copy(OUT.parent / f"{name}.py", tmp_path)
     assert main(["figures", "--own"]) == 0
-    drawn = own_runs / "figures"
+    drawn = runs / "figures"
     assert capsys.readouterr().out.splitlines() == [
         f"{name}: {drawn / name}.pdf" for name in ("order", "tabular")
     ]
@@ -231,17 +167,12 @@ def test_figures_without_recorded_runs_are_refused_by_a_sentence_and_the_others_
     assert {path.stem for path in written} == {"weights"}
 
 
-def test_a_figure_with_one_own_run_missing_is_refused(own_runs, trained, tmp_path, capsys):
-    run = next(
-        item.run for item in read_sweep(trained[1] / "laptop.toml") if item.experiment == "digits"
-    )
-    done = (run.path / "done.json").rename(tmp_path / "done.json")
-    try:
-        assert main(["figures", "--own", "digits"]) == 1
-    finally:
-        done.rename(run.path / "done.json")
+def test_a_figure_with_one_own_run_missing_is_refused(runs, capsys):
+    write_recorded_runs(LAPTOP, "digits")
+    next(runs.rglob("done.json")).unlink()
+    assert main(["figures", "--own", "digits"]) == 1
     assert capsys.readouterr().err == (
-        "lab: figure digits not drawn: 1 of 14 runs of digits in sweeps/laptop.toml have not"
+        "lab: figure digits not drawn: 1 of 35 runs of digits in sweeps/laptop.toml have not"
         " finished: run lab sweep sweeps/laptop.toml\n"
     )
 
@@ -251,32 +182,3 @@ def test_an_unknown_figure_is_refused_before_any_is_drawn(refused, folders):
         "unknown figure 'weigths': did you mean 'weights'?"
     )
     assert not (folders / "figures").exists()
-
-
-# --- What they say ------------------------------------------------------------------------------
-
-
-def test_figures_of_runs_carry_an_interval_over_seeds_and_their_number(drawn_from_own_runs):
-    tabular, digits = (
-        pd.read_csv(drawn_from_own_runs / f"{name}.csv") for name in ("tabular", "digits")
-    )
-    sampled = tabular[tabular["gradient"] == "sampled"]
-    assert set(sampled["seeds"]) == {3} and set(digits["seeds"]) == {2}
-    for table, metric in ((sampled, "hard pass@1"), (digits, "pass@1")):
-        assert ((table["low"] <= table[metric]) & (table[metric] <= table["high"])).all()
-        assert (table["low"] < table["high"]).any()
-    assert tabular[tabular["gradient"] != "sampled"][["low", "high"]].isna().all(axis=None)
-
-
-def test_a_mean_over_seeds_is_that_of_the_runs(drawn_from_own_runs, own_runs, trained):
-    table = pd.read_csv(drawn_from_own_runs / "tabular.csv")
-    runs = [
-        item.run
-        for item in read_sweep(trained[1] / "laptop.toml")
-        if item.experiment == "tabular"
-        and item.given["estimator"] == "maxrl"
-        and item.given["gradient"] == "sampled"
-    ]
-    mean = np.mean([[record["hard pass@1"] for record in run.records()] for run in runs], axis=0)
-    row = table[(table["objective"] == "maxrl") & (table["gradient"] == "sampled")]
-    assert len(runs) == 3 and row["hard pass@1"].tolist() == pytest.approx(list(mean), abs=1e-9)

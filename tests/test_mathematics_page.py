@@ -5,7 +5,6 @@ on noise are written out. Fractions stay exact, so equality is equality.
 """
 
 import math
-import re
 from fractions import Fraction
 from random import Random
 
@@ -20,10 +19,7 @@ from enumeration import (
 )
 
 import lab
-from lab.mathematics.enumeration import enumerate_gradient
-from lab.runs.provenance import ROOT
 
-PAGE = (ROOT / "docs/mathematics.md").read_text(encoding="utf-8")
 N = 4
 # policies over a few answers, with the right ones: one or several of each, alike or not
 POLICIES = [
@@ -270,27 +266,3 @@ def test_what_the_control_variate_of_equation_7_changes(policy, right, size):
         share = square / (p * q * F)
         stated = 1 - 2 * (1 - share) * (1 - q**size) - 2 * share * size * q**size
         assert trace7 - trace6 == F / size * stated
-
-
-def rows_of_the_table():
-    cells = re.findall(r"^\| (one right .+) \|$", PAGE, re.MULTILINE)
-    return [row.split(" | ") for row in cells]
-
-
-@pytest.mark.parametrize("row, place", list(zip(rows_of_the_table(), (0, 2, 3), strict=True)))
-def test_the_counterexamples_of_the_page_are_those_of_enumeration(row, place):
-    """Policy, pass@6, conditions, trace of equation 6, trace of equation 7."""
-    policy, right = POLICIES[place]
-    p, (v1, v0) = pass_rate(policy, right), inside_classes(policy, right)
-    name, pass_at_6, conditions, *traces = row
-    assert f"with {float(p):g}," in name and pass_at_6 == f"{float(1 - (1 - p) ** 6):.3f}"
-    share = float(slope_squared(policy, right) / (p * (1 - p) * fisher(policy)))
-    spreads = (
-        f"`v1 = v0 = {float(v1):g}`" if v1 == v0 else f"`v1 = {float(v1):g}`, `v0 = {float(v0):g}`"
-    )
-    assert conditions == f"{spreads}, `κ = {round(share, 3):g}`"
-    marked = [y in right for y in range(len(policy))]
-    probabilities = [float(x) for x in policy]
-    for text, estimator in zip(traces, ("maxrl_eq6", "maxrl_eq7"), strict=True):
-        found = enumerate_gradient(estimator, 6, probabilities, marked).spread
-        assert text.split(",")[0] == f"{found:.3f}"

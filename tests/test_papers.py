@@ -106,14 +106,7 @@ def test_ours_stand_below_the_published_row_with_their_intervals(kept):
 
 
 def test_every_printed_hyperparameter_has_a_setting_or_words_and_no_setting_is_left_over():
-    with_settings = [item for item in ITEMS if item.hyperparameters]
-    assert [item.key for item in with_settings] == [
-        "maxrl_table_5",
-        "maxrl_table_6",
-        "pacs_table_4",
-        "pacs_table_5",
-    ]
-    for item in with_settings:
+    for item in (item for item in ITEMS if item.hyperparameters):
         names = [*item.hyperparameters["settings"], *item.hyperparameters["words"]]
         printed = printed_texts("hyperparameters", item.paper, item.item)["parameter"]
         assert sorted(names) == sorted(printed)

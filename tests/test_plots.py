@@ -7,14 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 import picture_checks
 import pytest
 from matplotlib.colors import to_rgb
 
 from lab.errors import LabError
-from lab.runs import Results, configure, results, train
+from lab.runs import results
 from lab.show import plots
 
 
@@ -57,13 +56,10 @@ def files_in(folder: Path) -> list[Path]:
 TABLE = pd.DataFrame({"p": [0.1, 0.2], "w": [1 / 3, 2.0]})
 
 
-def draw_and_save(
-    name: str = "one", caption: str = "A\n   caption.", found: Results | None = None
-) -> None:
+def draw_and_save() -> None:
     figure, axes = plots.panels()
     axes.plot(TABLE["p"], TABLE["w"], label="w")
-    axes.legend()
-    plots.save(figure, name, TABLE, caption, found)
+    plots.save(figure, "one", TABLE, "A\n   caption.")
 
 
 def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
@@ -92,46 +88,6 @@ def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
     origin = json.loads((out / "provenance" / "one.json").read_text())
     assert {"python", "numpy", "matplotlib"} <= set(origin["versions"])
     assert origin["commit"] is None or re.fullmatch(r"[0-9a-f]{40}(\+changes)?", origin["commit"])
-
-
-def trained() -> tuple[list, Results]:
-    runs = [train(configure("tabular", scale="smoke", seed=seed)) for seed in (1, 0)]
-    facts = {
-        run.id: {"params": run.params, "provenance": run.provenance, "seconds": run.done["seconds"]}
-        for run in runs
-    }
-    return runs, Results(
-        pd.concat([run.table() for run in runs]),
-        pd.concat([run.with_parameters(run.groups().query("step == step.max()")) for run in runs]),
-        facts,
-    )
-
-
-def test_a_figure_names_the_runs_behind_it(folders):
-    runs, found = trained()
-    draw_and_save(found=found)
-    told = json.loads((folders / "figures" / "one.json").read_text())["runs"]
-    origins = json.loads((folders / "figures" / "provenance" / "one.json").read_text())["runs"]
-    assert list(told) == list(origins) == sorted(run.id for run in runs)
-    for run, command in zip(runs, ("scale=smoke seed=1", "scale=smoke"), strict=True):
-        assert told[run.id] == {
-            "scale": "smoke",
-            "seed": run.params["parameters"]["seed"],
-            "command": f"lab train tabular {command}",
-        }
-        assert origins[run.id] == run.provenance | {"seconds": run.done["seconds"]}
-
-
-def test_the_caption_is_escaped_and_states_scale_seeds_n_and_intervals(folders):
-    runs, found = trained()
-    table = pd.DataFrame({"low": [0.1, 0.2, np.nan], "seeds": [2, 3, 1]})
-    figure, _ = plots.panels()
-    plots.save(figure, "one", table, "Half of a_b & 50%.", found)
-    problems = runs[0].params["parameters"]["problems"]
-    assert (
-        rf"\caption{{Half of a\_b \& 50\%. Scale: smoke. Runs: 2. Seeds: 0, 1. n: {problems}"
-        " problems a run. Rows drawn: 3, 2 with an interval, over 2 or 3 seeds.}"
-    ) in (folders / "figures" / "one.tex").read_text()
 
 
 @pytest.mark.parametrize("venue, widths", plots.VENUES.items())
