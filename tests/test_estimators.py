@@ -100,6 +100,13 @@ def test_advantages_carry_no_gradient_and_leave_the_rewards_alone():
     assert lab.advantages("rloo", array).tolist() == [1, -0.5, -0.5]
 
 
+def test_rewards_may_be_lists():
+    assert lab.advantages("maxrl", [1, 0, 0, 0]).tolist() == [3, -1, -1, -1]
+    assert lab.advantages("rloo", [[1, 0], [0, 0]]).tolist() == [[1, -1], [0, 0]]
+    with pytest.raises(lab.LabError, match="several sizes in a list: give each as a lab.Group"):
+        lab.advantages("maxrl", [[1, 0], [1]])
+
+
 # --- Groups of different sizes ------------------------------------------------------------------
 
 

@@ -366,7 +366,7 @@ def estimator_names() -> list[str]:
 @overload
 def advantages(
     estimator_: str | Estimator,
-    rewards: Shaped[np.ndarray, "*batch rollouts"],
+    rewards: Shaped[np.ndarray, "*batch rollouts"] | Sequence[float] | Sequence[Sequence[float]],
     *,
     check: bool = True,
 ) -> Float[np.ndarray, "*batch rollouts"]: ...
@@ -389,7 +389,7 @@ def advantages(
 
 def advantages(
     estimator_: str | Estimator,
-    rewards: Shaped[Any, "*batch rollouts"] | Sequence[Group],
+    rewards: Shaped[Any, "*batch rollouts"] | Sequence[Any],
     *,
     check: bool = True,
 ) -> Float[Any, "*batch rollouts"] | list[Array]:
@@ -397,7 +397,7 @@ def advantages(
 
     | argument | shape | meaning |
     |---|---|---|
-    | `rewards` | "*batch rollouts" | 0 or 1, NumPy or torch: the last axis is a group |
+    | `rewards` | "*batch rollouts" | 0 or 1, NumPy, torch or lists: the last axis is a group |
     | `rewards` | list of `Group` | groups of any sizes; the result is a list of arrays |
     | `check` | | False skips the test of the rewards, for which a GPU makes the host wait |
 
@@ -406,12 +406,16 @@ def advantages(
     the default float type. LabError: a reward that the estimator does not take, named with its
     place.
 
-    >>> advantages("maxrl", np.array([1, 0, 0, 0]))
+    >>> advantages("maxrl", [1, 0, 0, 0])
     array([ 3., -1., -1., -1.])
     """
     chosen = estimator(estimator_)
     if isinstance(rewards, Sequence):
-        return _advantages_of_groups(chosen, rewards)
+        if all(isinstance(group, Group) for group in rewards):
+            for group in rewards:
+                check_rewards(chosen, group.rewards, group)
+            return [advantages(chosen, group.rewards, check=False) for group in rewards]
+        rewards = _array(rewards)
     if _is_tensor(rewards):
         return _advantages_torch(chosen, rewards, check)
     rewards = np.asarray(rewards)
@@ -499,12 +503,12 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         )
 
 
-def _advantages_of_groups(chosen: Estimator, groups: Sequence[Group]) -> list[Array]:
-    for group in groups:
-        if not isinstance(group, Group):
-            raise LabError(
-                f"found {type(group).__name__} in a list of groups: give an array [..., N], "
-                "or a list of lab.Group"
-            )
-        check_rewards(chosen, group.rewards, group)
-    return [advantages(chosen, group.rewards, check=False) for group in groups]
+def _array(rewards: Sequence[Any]) -> Array:
+    """A list of rewards, or of groups of equal size, as an array."""
+    try:
+        return np.array(rewards)
+    except ValueError:
+        raise LabError(
+            "found groups of several sizes in a list: give each as a lab.Group, or all as an array"
+            " [..., N]"
+        ) from None

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from lab.runs.experiments import Experiment, configure, experiment, experiments
 from lab.runs.run_folder import Run
-from lab.runs.sweep_results import Results, results, results_of_every_record, together
+from lab.runs.sweep_results import (
+    Results,
+    results,
+    results_of_every_record,
+    results_of_sweep,
+    together,
+)
 
 if TYPE_CHECKING:
     from lab.runs.training import start_of, state_of, train
@@ -25,6 +31,7 @@ __all__ = [
     "experiments",
     "results",
     "results_of_every_record",
+    "results_of_sweep",
     "start_of",
     "state_of",
     "together",

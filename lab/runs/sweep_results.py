@@ -183,11 +183,12 @@ def results_of_every_record(sweep: str, experiment: str) -> Results:
     return replace(last_records, groups=pd.read_parquet(path))
 
 
-def results_of_sweep(path: Path, experiment: str) -> Results:
+def results_of_sweep(path: str | Path, experiment: str) -> Results:
     """The runs that any sweep file lists for `experiment`: your own if all have finished.
 
     Else those recorded for a sweep of this name. LabError: there are neither.
     """
+    path = Path(path)
     finished = all(run.finished for run in _own_runs(path, experiment))
     if not finished and _record_file(path, experiment).exists():
         return recorded(path, experiment)
