@@ -295,7 +295,8 @@ def _mean_interval(
 ) -> Interval:
     _check_level(level)
     parts = _parts(array, over)
-    point, half = float(array.mean()), _half_width(parts, level)
+    half = math.sqrt(sum(_t((1 + level) / 2, f) ** 2 * variance for variance, f in parts))
+    point = float(array.mean())
     low, high = point - half, point + half
     if within is not None:
         start, end = within
@@ -330,10 +331,6 @@ def _parts(array: Float[np.ndarray, "*values"], over: Over) -> list[_Part]:
         _Part(square_of_seeds / n, seeds - 1),
         _Part(max(square_of_problems - square_of_rest, 0.0) / n, problems - 1),
     ]
-
-
-def _half_width(parts: Sequence[_Part], level: float) -> float:
-    return math.sqrt(sum(_t((1 + level) / 2, f) ** 2 * variance for variance, f in parts))
 
 
 def _p_value(distance: float, parts: Sequence[_Part]) -> float:

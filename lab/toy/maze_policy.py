@@ -117,7 +117,10 @@ class MazePolicy:
             logits = rollout_logits(self.model, prompts, rollouts, self.attention(prompts))
             rows = logits.log_softmax(-1)
         logp = (rows[rollouts.logit_rows, rollouts.tokens] * rollouts.mask).sum(2)
-        return logp, summed_entropy(rows if entropy_gradient else rows.detach(), rollouts)
+        # Of the distribution that each token is drawn from, in nats.
+        rows = rows if entropy_gradient else rows.detach()
+        entropy = -(rows.exp() * rows).sum(1)
+        return logp, (entropy[rollouts.logit_rows] * rollouts.mask).sum()
 
     def cross_entropy(self, mazes: Mazes) -> Float[Tensor, ""]:
         """The cross-entropy of the mazes' answers, a mean over their tokens."""
@@ -236,14 +239,6 @@ class MazePolicy:
         uniforms = self.uniforms("show", number, 1, rollouts)
         sampled = self.sample_rollouts(self.read(maze), rollouts, uniforms)
         return as_texts(maze)[0], [as_letters(tokens) for tokens in sampled.tokens[0].tolist()]
-
-
-def summed_entropy(
-    log_probabilities: Float[Tensor, "rows vocabulary"], rollouts: Rollouts
-) -> Float[Tensor, ""]:
-    """The sum over tokens of the entropy, in nats, of the distribution that each is drawn from."""
-    row_entropy = -(log_probabilities.exp() * log_probabilities).sum(1)
-    return (row_entropy[rollouts.logit_rows] * rollouts.mask).sum()
 
 
 def as_texts(mazes: Mazes) -> list[str]:
