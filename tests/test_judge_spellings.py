@@ -154,6 +154,7 @@ SPELLINGS = {
     "a sign has a name": [
         (r"\infty", [r"\text{infinity}", "infinity"], [r"-\text{infinity}", "-infinity"]),
         (r"\text{cot}", [r"\cot"], [r"\tan"]),
+        (r"\arccot x", [r"\operatorname{arccot} x"], [r"\operatorname{arctan} x"]),
         ("g(f(x))", [r"(g\circ f)(x)", "(g∘f)(x)"], [r"(f\circ g)(x)", r"(g\circ f)(y)"]),
     ],
 }  # fmt: skip

@@ -156,25 +156,12 @@ def check_contract(golds: Sequence[str], verifier: Verifier) -> Kept:
     distinct = list(dict.fromkeys(golds))
     unreadable = verifier.unparsable(distinct)
     readable = [gold for i, gold in enumerate(distinct) if i not in unreadable]
-    made = {
-        "right": [(gold, answer) for gold in readable for answer in spellings(gold)],
-        "wrong": [(gold, answer) for gold in readable for answer in near_misses(gold)],
-    }
-    breaches = {}
-    for expected, pairs in made.items():
-        verdicts = verifier.check(
-            [rf"\boxed{{{answer}}}" for _, answer in pairs], [gold for gold, _ in pairs]
-        )
-        breaches[expected] = tuple(
-            pair
-            for pair, verdict in zip(pairs, verdicts, strict=True)
-            if verdict.outcome != expected
-        )
-    return Kept(
-        len(distinct),
-        len(unreadable),
-        len(made["right"]),
-        len(made["wrong"]),
-        breaches["right"],
-        breaches["wrong"],
-    )
+    counts, breaches = [], []
+    for expected, write in (("right", spellings), ("wrong", near_misses)):
+        pairs = [(gold, answer) for gold in readable for answer in write(gold)]
+        boxed = [rf"\boxed{{{answer}}}" for _, answer in pairs]
+        verdicts = verifier.check(boxed, [gold for gold, _ in pairs])
+        counts.append(len(pairs))
+        judged = zip(pairs, verdicts, strict=True)
+        breaches.append(tuple(pair for pair, verdict in judged if verdict.outcome != expected))
+    return Kept(len(distinct), len(unreadable), counts[0], counts[1], breaches[0], breaches[1])

@@ -60,6 +60,7 @@ class Evaluation:
         real: bool = False,
     ) -> None:
         self.point = point
+        self.digits = digits
         self.log = log
         self.real = real
         self.mp = _context()
@@ -216,20 +217,15 @@ class Evaluation:
 
     def _function(self, kind: str, a: Any, base: Any = None) -> Any:
         a = self.lifted(a)
-        if self.mp.mag(a) > 200 or (kind in ("exp", "sinh", "cosh", "tanh") and abs(a) > MAX_POWER):
-            if kind not in ("ln", "log"):
-                raise TooLarge
         if kind in ("ln", "log"):
             if self.real and not isinstance(a, self.mp.mpc) and a <= 0:
                 raise Undefined("the logarithm of a negative number")
             value = self.mp.log(a)
-            if base is not None:
-                return self._snapped(value / self.mp.log(self.lifted(base)))
-            return (
-                self._snapped(value / self.mp.log(10))
-                if (kind, self.log) == ("log", "10")
-                else value
-            )
+            if base is None and (kind, self.log) != ("log", "10"):
+                return value
+            return self._snapped(value / self.mp.log(10 if base is None else self.lifted(base)))
+        if self.mp.mag(a) > 200 or (kind in ("exp", "sinh", "cosh", "tanh") and abs(a) > MAX_POWER):
+            raise TooLarge
         if kind not in _MPMATH:
             raise Undefined(kind)
         return getattr(self.mp, _MPMATH[kind])(a)
@@ -269,69 +265,50 @@ def same_value(answer: Tree, gold: Tree, seed: str, tolerance: Fraction | None =
     """
     answer, gold = without_calls(answer, gold)
     letters = sorted(names(answer) | names(gold))
-    bases = ["10", "e"] if mentions(answer, "log") or mentions(gold, "log") else ["10"]
-    return any(_same(answer, gold, letters, seed, log, tolerance) for log in bases)
-
-
-def _same(
-    answer: Tree,
-    gold: Tree,
-    letters: list[str],
-    seed: str,
-    log: str,
-    tolerance: Fraction | None,
-) -> bool:
-    if not letters:
-        return _near(answer, gold, {}, seed, log, tolerance)
-    real = not (mentions(answer, "i") or mentions(gold, "i"))
-    compared = 0
-    for point in points(letters, seed):
-        try:
-            if not _near(answer, gold, point, seed, log, tolerance, real):
-                return False
-            compared += 1
-        except Undefined:
-            continue
-        except TooLarge:  # e^{x^2} is, for an x of fifty; what is large everywhere is refused
-            if max(map(abs, point.values())) < SMALL:
-                raise
-    if not compared:
-        raise Undefined("no point where both have a value")
-    return True
-
-
-def _near(
-    answer: Tree,
-    gold: Tree,
-    point: dict[str, Fraction],
-    seed: str,
-    log: str,
-    tolerance: Fraction | None,
-    real: bool = False,
-) -> bool:
-    """Whether two formulas are equal at a point, to the digits that they need."""
     digits = 40 + sum(character.isdigit() for character in seed)
-    for again in (False, True):
-        evaluation = Evaluation(point, digits, log, real)
-        a, b = evaluation.value(answer), evaluation.value(gold)
-        exact = isinstance(a, Fraction) and isinstance(b, Fraction)
-        if exact and tolerance is None:
-            return bool(a == b)
-        spread = int((evaluation.largest - evaluation.smallest) * math.log10(2)) + 1
-        # What is smaller than before at twice the digits is zero, such as the cosine of 90 degrees.
-        if again or tolerance is not None or spread + 35 <= digits:
-            break
+    real = bool(letters) and not (mentions(answer, "i") or mentions(gold, "i"))
+
+    def same(log: str) -> bool:
+        if not letters:
+            return _near(answer, gold, Evaluation({}, digits, log), tolerance)
+        compared = 0
+        for point in points(letters, seed):
+            try:
+                if not _near(answer, gold, Evaluation(point, digits, log, real), tolerance):
+                    return False
+                compared += 1
+            except Undefined:
+                continue
+            except TooLarge:  # e^{x^2} is, for an x of fifty; what is large everywhere is refused
+                if max(map(abs, point.values())) < SMALL:
+                    raise
+        if not compared:
+            raise Undefined("no point where both have a value")
+        return True
+
+    return any(map(same, ["10", "e"] if mentions(("", answer, gold), "log") else ["10"]))
+
+
+def _near(answer: Tree, gold: Tree, at: Evaluation, tolerance: Fraction | None) -> bool:
+    """Whether two formulas are equal at a point, to the digits that they need."""
+    a, b = at.value(answer), at.value(gold)
+    exact = isinstance(a, Fraction) and isinstance(b, Fraction)
+    if exact and tolerance is None:
+        return bool(a == b)
+    spread = int((at.largest - at.smallest) * math.log10(2)) + 1
+    if tolerance is None and spread + 35 > at.digits:
         if spread + 40 > MAX_DIGITS:
             raise TooLarge
-        digits += spread + 40
+        # What is smaller than before at twice the digits is zero, such as the cosine of 90 degrees.
+        at = Evaluation(at.point, at.digits + spread + 40, at.log, at.real)
+        a, b = at.value(answer), at.value(gold)
     if exact:
-        difference = abs(a - b)
-        return bool(tolerance is not None and difference <= tolerance * abs(b))
-    a, b = evaluation.lifted(a), evaluation.lifted(b)
+        return bool(abs(a - b) <= tolerance * abs(b))
+    a, b = at.lifted(a), at.lifted(b)
     if tolerance is not None:
-        return bool(abs(a - b) <= evaluation.lifted(tolerance) * abs(b))
-    bits = int((digits - 10) * math.log2(10))
-    return bool(abs(a - b) <= evaluation.mp.ldexp(1, max(evaluation.largest, 0) - bits))
+        return bool(abs(a - b) <= at.lifted(tolerance) * abs(b))
+    bits = int((at.digits - 10) * math.log2(10))
+    return bool(abs(a - b) <= at.mp.ldexp(1, max(at.largest, 0) - bits))
 
 
 def points(letters: list[str], seed: str) -> Iterator[dict[str, Fraction]]:

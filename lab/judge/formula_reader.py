@@ -22,11 +22,11 @@ FUNCTIONS = frozenset(
 )
 _ALIASES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "infinity": "infty", "inf": ""}
 _WORDS = FUNCTIONS | {"pi", "infinity", "infty", "theta", "alpha", "beta", "gamma", "lambda"}
-_NAMES = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon"
-    " phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega pi infty ell hbar"
-    " partial nabla".split()
-)
+GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau"
+    " upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+).split()
+_NAMES = frozenset([*GREEK, "infty", "ell", "hbar", "partial", "nabla"])
 _REPEATING = (
     r"(?P<whole>[0-9]*)\.(?P<once>[0-9]*)\\(?:overline|dot)\s*"
     r"(?:\{(?P<period>[0-9]+)\}|(?P<one>[0-9]))"
@@ -82,10 +82,10 @@ def tokens(text: str) -> list[Token]:
         ):
             match = re.compile(r"\s*(?P<plain>[0-9]+)").match(text, position)
             assert match is not None  # the group began with digits
-            kind = "digits"
+            kind = "plain"
         token = Token(match[0].strip())
         if kind not in ("text", "command", "word", "mark"):
-            token.value = Fraction(match["plain"]) if kind == "digits" else _number(match)
+            token.value = _number(match)
         depth += (token in ("(", "[", "{", r"\{")) - (token in (")", "]", "}", r"\}"))
         found.append(token)
         position = match.end()
@@ -103,18 +103,19 @@ def _number(match: re.Match[str]) -> Fraction:
             raise Unreadable("a number of too many digits")
         return Fraction(match["mantissa"]) * Fraction(10) ** int(match["exponent"])
     if period := match["period"] or match["one"]:
-        once = match["once"]
-        start = Fraction(f"{match['whole'] or 0}.{once or 0}")
-        return start + Fraction(int(period), (10 ** len(period) - 1) * 10 ** len(once))
+        return _periodic(match["whole"], match["once"], period)
     whole, _, digits = match["begun"].partition(".")
     for length in range(1, len(digits) // 2 + 1):  # 0.333... and 0.1818..., but not 0.3...
         period = digits[-length:]
-        repeats = 3 if length == 1 else 2
-        if digits.endswith(period * repeats):
-            once = digits[: len(digits) - length]
-            start = Fraction(f"{whole or 0}.{once or 0}")
-            return start + Fraction(int(period), (10**length - 1) * 10 ** len(once))
+        if digits.endswith(period * (3 if length == 1 else 2)):
+            return _periodic(whole, digits[:-length], period)
     raise Unreadable("digits without an end")
+
+
+def _periodic(whole: str, once: str, period: str) -> Fraction:
+    """The number whose digits after the point are `once`, then `period` without end."""
+    start = Fraction(f"{whole or 0}.{once or 0}")
+    return start + Fraction(int(period), (10 ** len(period) - 1) * 10 ** len(once))
 
 
 def number(value: int | Fraction) -> Tree:

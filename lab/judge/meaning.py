@@ -136,18 +136,9 @@ class Residue:
 
 
 Answer = (
-    Value
-    | Several
-    | Combination
-    | Relation
-    | Choice
-    | InBase
-    | Time
-    | Ratio
-    | Matrix
-    | Words
+    Value | Several | Combination | Relation | Choice | InBase | Time | Ratio | Matrix | Words
     | Residue
-)
+)  # fmt: skip
 
 NAMELESS: Tree = ("name", "")
 NOTHING = Words("no solution")
@@ -273,9 +264,7 @@ def read(text: str) -> Answer:
     spelt = _without_box(spell(text))
     if max(_depths(spelt)) > MAX_DEPTH:
         raise Unreadable("brackets too deep")
-    while spelt[:1] in "=:" and spelt:
-        spelt = spelt[1:].strip()
-    spelt = _concluded(re.sub(r"^\\approx(?![A-Za-z])\s*", "", spelt))
+    spelt = _concluded(re.sub(r"^\\approx(?![A-Za-z])\s*", "", spelt.lstrip("=: ")))
     spelt = _OUTWARD.sub(_inward, spelt)
     spelt = _REALS_EXCEPT.sub(r"\\mathbb{R} \\setminus ", _without_lead(spelt))
     whole = re.fullmatch(r"\{([^{}]*)\}|\\text\{([^{}]*)\}", spelt)
@@ -478,17 +467,16 @@ def _quantified(spelt: str) -> Answer | None:
 
 
 def _of_any_integer(found: Answer, letter: str) -> Answer:
+    if isinstance(found, Value):
+        return Value(renamed(found.tree, letter, "any integer"), found.unit, found.label)
+    items: list[Answer] = []
     if isinstance(found, Several):
-        items = []
         for item in found.items:
             constant = isinstance(item, Value) and letter not in names(item.tree)
             items.append(item if found.brackets and constant else _of_any_integer(item, letter))
-        if items == list(found.items):
-            raise Unreadable("a whole number that nothing depends on")
-        return replace(found, items=tuple(items))
-    if not isinstance(found, Value):
+    if not isinstance(found, Several) or items == list(found.items):
         raise Unreadable("a whole number that nothing depends on")
-    return Value(renamed(found.tree, letter, "any integer"), found.unit, found.label)
+    return replace(found, items=tuple(items))
 
 
 def _words(spelt: str) -> Words | None:
@@ -594,6 +582,9 @@ _REALS = Several("()", (Value(("-", _INFINITE)), Value(_INFINITE)))
 _ALL = frozenset("all real numbers|all reals|any real number|all real values".split("|"))
 
 
+_PAIR = re.compile(r"(\\\{|\\langle|[(\[])(.*)(\\\}|\\rangle|[)\]])", re.DOTALL)
+
+
 def _outside(
     text: str, marks: tuple[str, ...], grouped: bool = False
 ) -> tuple[list[str], list[str]]:
@@ -619,19 +610,14 @@ def _outside(
 
 def _bracketed(text: str) -> Several | None:
     """What stands in one pair of brackets, if it is a list or a set."""
-    for opening in (r"\{", r"\langle", "(", "["):
-        if text.startswith(opening):
-            break
-    else:
+    pair = _PAIR.fullmatch(text)
+    if pair is None or (pair[1] == r"\{") != (pair[3] == r"\}"):
         return None
-    closing = next((mark for mark in (r"\}", r"\rangle", ")", "]") if text.endswith(mark)), None)
-    if closing is None or (opening == r"\{") != (closing == r"\}"):
-        return None
-    inside = text[len(opening) : -len(closing)]
+    inside = pair[2]
     if min(_depths(inside)) < 0:  # (1)(2): the outer brackets are no pair
         return None
-    brackets = {r"\{": "{", r"\langle": "("}.get(opening, opening)
-    brackets += {r"\}": "}", r"\rangle": ")"}.get(closing, closing)
+    ends = {r"\langle": "(", r"\rangle": ")"}
+    brackets = "".join(ends.get(mark, mark[-1]) for mark in (pair[1], pair[3]))
     if not inside.strip():
         if brackets == "{}":
             return Several("{}", ())
@@ -705,8 +691,6 @@ def _equation(sides: list[str], signs: list[str]) -> Answer:
     values = [_value(side) for side in exact]
     trees = [value.tree for value in values]
     if not label and any(names(tree) for tree in trees):
-        if near:
-            raise Unreadable("an equation that is near")
         return Relation(tuple(trees), ("=",) * (len(trees) - 1))
     nearly = tuple(_value(side).tree for side in near)
     return Value(trees[-1], values[-1].unit, label, tuple(trees[:-1]), nearly)
@@ -793,10 +777,8 @@ def _value(text: str) -> Value:
     if text.endswith("%"):
         return Value(_tree(text[:-1]), PERCENT)
     if degrees := _DEGREES.fullmatch(text):
-        scale = re.sub(r"\\text|[{}\s]", "", degrees["scale"])
-        return Value(
-            _tree(degrees["before"]), read_unit({"C": "celsius", "F": "fahrenheit"}[scale])
-        )
+        scale = "celsius" if "C" in degrees["scale"] else "fahrenheit"
+        return Value(_tree(degrees["before"]), read_unit(scale))
     try:
         tree = _tree(text)
     except Unreadable:
@@ -873,10 +855,8 @@ def _signed_twice(value: Value) -> Answer:
     """A value with ± as the two values that it stands for."""
     if not mentions(value.tree, "pm", "mp"):
         return value
-    plus, minus = (_with_sign(value.tree, sign) for sign in (1, -1))
-    return Several(
-        "", (Value(plus, value.unit, value.label), Value(minus, value.unit, value.label))
-    )
+    trees = (_with_sign(value.tree, sign) for sign in (1, -1))
+    return Several("", tuple(Value(tree, value.unit, value.label) for tree in trees))
 
 
 def _with_sign(tree: Tree, sign: int) -> Tree:

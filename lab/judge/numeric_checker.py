@@ -25,13 +25,9 @@ OPENING, CLOSING, SET = ("(", "[", "{", r"\{"), (")", "]", "}", r"\}"), r"\{\}"
 TIMES, OVER = ("*", r"\cdot", r"\times"), ("/", r"\div")
 CONSTANTS: dict[str, Value] = {r"\pi": math.pi, "e": math.e, "i": 1j, r"\infty": 1e300}
 FUNCTIONS = {
-    r"\sin": cmath.sin,
-    r"\cos": cmath.cos,
-    r"\tan": cmath.tan,
-    r"\exp": cmath.exp,
-    r"\ln": cmath.log,
-    r"\log": cmath.log10,
-}
+    r"\sin": cmath.sin, r"\cos": cmath.cos, r"\tan": cmath.tan, r"\exp": cmath.exp,
+    r"\ln": cmath.log, r"\log": cmath.log10,
+}  # fmt: skip
 BEGIN = ("(", "{", r"\frac", r"\sqrt", *FUNCTIONS, *CONSTANTS)
 NAME = re.compile(r"[A-Za-z]|\\(?:alpha|beta|gamma|theta|lambda|mu|phi|omega)")
 

@@ -6,19 +6,12 @@ Nothing here knows what an answer means; the length of a text grows by a constan
 import re
 import unicodedata
 
+from lab.judge.formula_reader import FUNCTIONS, GREEK
+
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", [*"0123456789+-", "n"], strict=True))
 _SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
 _FRACTIONS = "½12 ⅓13 ⅔23 ¼14 ¾34 ⅕15 ⅖25 ⅗35 ⅘45 ⅙16 ⅚56 ⅛18 ⅜38 ⅝58 ⅞78"
-_GREEK = dict(
-    zip(
-        "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ",
-        (
-            "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma"
-            " tau upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
-        ).split(),
-        strict=True,
-    )
-)
+_GREEK = dict(zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ", GREEK, strict=True))
 _SIGNS = {
     "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "×": r"\times ", "÷": r"\div ",
     "·": r"\cdot ", "⋅": r"\cdot ", "∙": r"\cdot ", "•": r"\cdot ", "∗": "*", "∞": r"\infty ",
@@ -80,11 +73,6 @@ _CENT = re.compile(r"\\(?:text|mathrm)\{\s*¢\s*\}|\\(?:text)?cent(?![A-Za-z])|�
 _MARK = re.compile(r"\\math(?:bin|rel|ord|punct)\s*\{([^{}]*)\}")
 _OPERATOR = re.compile(r"\\operatorname\*?\s*\{\s*([A-Za-z]+)\s*\}")
 _COMPOSED = re.compile(r"\(\s*([A-Za-z])\s*\\circ\s*([A-Za-z])\s*\)\s*\(([^()]*)\)")  # (g∘f)(x)
-_OPERATORS = frozenset(
-    (
-        "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log lcm gcd max min exp cis"
-    ).split()
-)
 
 
 def spell(text: str) -> str:
@@ -113,7 +101,7 @@ def spell(text: str) -> str:
     )
     text = re.sub(r"(?<!\\)\\[()\[\]]", "", text)
     text = re.sub(r"\\[dtc]frac(?![A-Za-z])", r"\\frac", text)
-    text = _OPERATOR.sub(lambda m: rf"\{m[1]} " if m[1] in _OPERATORS else m[0], text)
+    text = _OPERATOR.sub(lambda m: rf"\{m[1]} " if m[1] in FUNCTIONS else m[0], text)
     text = _TEXT.sub(r"\\text{", _FONT.sub(r"\\text{\1}", text))
     text = re.sub(r"\\text\{\s*(sin|cos|tan|cis|ln|log|infinity)\s*\}", r"\\\1 ", text)
     text = _ORDINAL.sub("", text)

@@ -17,72 +17,50 @@ class Unit(NamedTuple):
     dimension: tuple[tuple[str, int], ...]
 
 
-# base: names of one unit, each with its size in the base unit
+# dimension: names of one unit, each with its size in the base units
 _SIZES = {
     "m": "m meter metre 1; km kilometer kilometre 1000; dm decimeter 1/10; cm centimeter"
     " centimetre 1/100; mm millimeter millimetre 1/1000; um micrometer micron 1/1000000;"
     " nm nanometer 1/1000000000; inch inche in 127/5000; ft foot feet 381/1250; yd yard 1143/1250;"
     " mi mile 1609344/1000; au 149597870700; ly lightyear 9460730472580800; pc parsec"
     " 30856775814913673; angstrom 1/10000000000",
-    "s": "s sec second 1; ms millisecond 1/1000; us microsecond 1/1000000;"
-    " ns nanosecond 1/1000000000; min minute 60; h hr"
-    " hour 3600; day 86400; week 604800; yr year 31557600",
+    "s": "s sec second 1; ms millisecond 1/1000; us microsecond 1/1000000; ns nanosecond"
+    " 1/1000000000; min minute 60; h hr hour 3600; day 86400; week 604800; yr year 31557600",
     "month": "month 1",
     "g": "g gram gramme 1; kg kilogram 1000; mg milligram 1/1000; tonne 1000000; lb pound"
     " 45359237/100000; oz ounce 45359237/1600000; ton 90718474/100",
-    "liter": "l liter litre 1; ml mL milliliter millilitre 1/1000; cl cL centiliter 1/100; dl dL"
+    "liter": "l L liter litre 1; ml mL milliliter millilitre 1/1000; cl cL centiliter 1/100; dl dL"
     " deciliter 1/10; kl kL kiloliter 1000; gallon 1; quart 1/4; pint 1/8; cup 1/16",
     "dollar": "dollar usd buck 1; cent 1/100; dime 1/10; nickel 1/20; quarter 1/4; penny penn"
     " pennie 1/100",
     "euro": "euro eur 1",
+    "sterling": "gbp 1",
     "yen": "yen 1",
     "rupee": "rupee 1",
     "degree": "degree deg 1",
     "radian": "radian rad 1",
     "celsius": "celsius 1",
     "fahrenheit": "fahrenheit 1",
-    "K": "kelvin 1",
-    "A": "ampere amp 1; mA milliamp 1/1000",
+    "K": "K kelvin 1",
+    "A": "A ampere amp 1; mA milliamp 1/1000",
     "mol": "mol mole 1",
     "percent": "percent percentage 1",
     "bit": "bit 1; byte 8; kilobyte 8000; megabyte 8000000; mb 8000000; gb 8000000000",
     "unit": "unit 1",
-    "sterling": "gbp 1",
+    "g m s-2": "N newton 1000; kN 1000000; dyne dyn 1/100",
+    "g m2 s-2": "J joule 1000; kJ kilojoule 1000000; erg 1/10000; eV 1602176634e-25;"
+    " keV 1602176634e-22; MeV 1602176634e-19",
+    "g m2 s-3": "W watt 1000; kW kilowatt 1000000; mW 1",
+    "g m-1 s-2": "Pa pascal 1000; kPa 1000000; atm 101325000",
+    "s-1": "Hz hertz 1; kHz 1000; MHz 1000000; GHz 1000000000",
+    "A s": "C coulomb 1",
+    "A-1 g m2 s-3": "V volt 1000; mV 1",
+    "A-2 g m2 s-3": "ohm Ohm 1000",
+    "A-1 g s-2": "T tesla 1000",
+    "A2 g-1 m-2 s4": "F farad 1/1000",
+    "m s-1": "mph 1609344/3600000; kph 5/18",
+    "m2": "acre 40468564224e-7; hectare 10000",
 }
-# Made of others: factor and powers of m, g, s, A, K, mol.
-_DERIVED: dict[str, tuple[int | Fraction, str]] = {
-    "N newton": (1000, "m1 g1 s-2"),
-    "kN": (1000000, "m1 g1 s-2"),
-    "dyne dyn": (Fraction(1, 100), "m1 g1 s-2"),
-    "J joule": (1000, "m2 g1 s-2"),
-    "kJ kilojoule": (1000000, "m2 g1 s-2"),
-    "erg": (Fraction(1, 10000), "m2 g1 s-2"),
-    "eV": (Fraction(1602176634, 10**25), "m2 g1 s-2"),
-    "keV": (Fraction(1602176634, 10**22), "m2 g1 s-2"),
-    "MeV": (Fraction(1602176634, 10**19), "m2 g1 s-2"),
-    "W watt": (1000, "m2 g1 s-3"),
-    "kW kilowatt": (1000000, "m2 g1 s-3"),
-    "mW": (1, "m2 g1 s-3"),
-    "Pa pascal": (1000, "m-1 g1 s-2"),
-    "kPa": (1000000, "m-1 g1 s-2"),
-    "atm": (101325000, "m-1 g1 s-2"),
-    "Hz hertz": (1, "s-1"),
-    "kHz": (1000, "s-1"),
-    "MHz": (1000000, "s-1"),
-    "GHz": (1000000000, "s-1"),
-    "C coulomb": (1, "A1 s1"),
-    "V volt": (1000, "m2 g1 s-3 A-1"),
-    "mV": (1, "m2 g1 s-3 A-1"),
-    "ohm Ohm": (1000, "m2 g1 s-3 A-2"),
-    "T tesla": (1000, "g1 s-2 A-1"),
-    "F farad": (Fraction(1, 1000), "m-2 g-1 s4 A2"),
-    "mph": (Fraction(1609344, 3600000), "m1 s-1"),
-    "kph": (Fraction(5, 18), "m1 s-1"),
-    "acre": (Fraction(40468564224, 10**7), "m2"),
-    "hectare": (10000, "m2"),
-    "lightyear": (9460730472580800, "m1"),
-}
-_CAPITALS = {"K": "K", "A": "A", "L": "liter"}  # single letters that are units only so
 # What people count, in the singular.
 _COUNTED = (
     "animal apple arrangement atom bag ball balloon banana basket bead bean bird book bottle bowl"
@@ -103,20 +81,14 @@ _COUNTED = (
 
 
 def _table() -> dict[str, Unit]:
-    found = {name: Unit(Fraction(1), ((name, 1),)) for name in _COUNTED}
-    for base, sizes in _SIZES.items():
+    table = {name: Unit(Fraction(1), ((name, 1),)) for name in _COUNTED}
+    for dimension, sizes in _SIZES.items():
+        powers = re.findall(r"([A-Za-z]+)(-?\d?)", dimension)
+        bases = tuple((base, int(power or 1)) for base, power in powers)
         for entry in sizes.split(";"):
             *names, size = entry.split()
-            for name in names:
-                found[name] = Unit(Fraction(size), ((base, 1),))
-    for several, (factor, powers) in _DERIVED.items():
-        parsed = [re.fullmatch(r"([A-Za-z]+?)(-?\d)", power) for power in powers.split()]
-        dimension = tuple(sorted((part[1], int(part[2])) for part in parsed if part))
-        for name in several.split():
-            found[name] = Unit(Fraction(factor), dimension)
-    for name, base in _CAPITALS.items():
-        found[name] = Unit(Fraction(1), ((base, 1),))
-    return found
+            table |= dict.fromkeys(names, Unit(Fraction(size), bases))
+    return table
 
 
 _UNITS = _table()
@@ -125,14 +97,8 @@ PERCENT = Unit(Fraction(1), (("percent", 1),))
 CURRENCIES = {
     name: Unit(Fraction(1), ((name, 1),)) for name in ("dollar", "euro", "sterling", "yen", "rupee")
 }
-_MULTIPLES = {
-    "dozen": 12,
-    "gross": 144,
-    "hundred": 100,
-    "thousand": 1000,
-    "million": 10**6,
-    "billion": 10**9,
-    "trillion": 10**12,
+_MULTIPLES = {"dozen": 12, "gross": 144, "hundred": 100} | {
+    name: 1000**power for power, name in enumerate("thousand million billion trillion".split(), 1)
 }
 _MULTIPLE = re.compile(rf"\s*({'|'.join(_MULTIPLES)})s?\b(?:\s*of\b)?\s*", re.IGNORECASE)
 _OF = re.compile(r"\s*(?!percent|quarter)([a-z][a-z ]{0,40}?) of [a-z ]{2,40}")
@@ -188,10 +154,8 @@ def read_unit(text: str) -> Unit | None:
             continue
         if piece["mark"]:
             continue
-        if word.lower() in ("square", "sq", "squared", "cubic", "cubed"):
-            squared = 2 if word.lower().startswith("sq") else 3
-            if word.lower() in ("squared", "cubed"):
-                return None
+        if word.lower() in ("square", "sq", "cubic"):
+            squared = 3 if word.lower() == "cubic" else 2
             continue
         unit = _named(word)
         if unit is None:
