@@ -16,7 +16,7 @@ from lab.papers import tables
 from lab.papers.comparisons import comparisons
 from lab.papers.published import PAPERS, printed
 from lab.papers.registry import WORLDS, Claim, Item, items, own_claims
-from lab.papers.verdicts import FAILS, HOLDS, UNDECIDED, UNKNOWN, signed
+from lab.papers.verdicts import FAILS, HOLDS, UNDECIDED, UNKNOWN, Family, signed
 from lab.runs.provenance import ROOT
 from lab.runs.run_folder import write_atomically
 from lab.show import plots
@@ -44,8 +44,9 @@ the commit, versions, device and command of each.
 
 Numbers are means with 95% intervals (Student's t) over seeds and, where they vary too, problems.
 Differences are paired, and verdicts stand at 5% after Holm's correction over all tests of the same
-paper, or of the same experiment of ours: [statistics.md](statistics.md). What was seen in a mean
-and could be chance is *undecided*.
+paper, or of the same experiment of ours: [statistics.md](statistics.md). Where one correction over
+all TESTS tests of the lab gives another verdict, it stands beside it. What was seen in a mean and
+could be chance is *undecided*.
 
 The tables of A against B have no verdicts: each cell holds both means at the last step and their
 paired difference with its 95% interval, bold where that leaves out zero, not corrected for how many
@@ -173,19 +174,23 @@ def _anchor(item: Item) -> str:
 
 
 def results_page(rows: Rows) -> str:
-    """A section for each world, a table of its claims."""
-    lines = [RESULTS_HEAD]
+    """A section for each world: tables of A against B, and one of its claims."""
+    together = _all_tests(rows)
+    lines = [RESULTS_HEAD.replace("TESTS", str(together.tests))]
     for world in WORLDS:
         lines += [f"## {world.capitalize()}", "", *comparisons(world), "### Claims", ""]
         lines += [
             "| claim | setting, figure | ours | published | verdict |",
             "|---|---|---|---|---|",
         ]
-        for item, claim in rows:
+        for place, (item, claim) in enumerate(rows):
             if claim.world == world and claim.verdict != UNKNOWN:
                 where = ", ".join(filter(None, [claim.setting, _links(claim, "../")]))
                 published = _published(item, claim)
-                cells = (claim.claim, where, _ours(claim), published, _verdict(claim))
+                verdict, among_all = _verdict(claim), together.verdict(place)
+                if among_all != claim.verdict:
+                    verdict += f"; {among_all} after Holm over all tests of the lab"
+                cells = (claim.claim, where, _ours(claim), published, verdict)
                 lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
     return "\n".join([*lines, RESULTS_FOOT])
@@ -229,13 +234,22 @@ def _learned(rows: Rows) -> list[str]:
     theirs = [claim for _, claim in rows if claim.is_of_a_paper]
     ours = [claim for _, claim in rows if not claim.is_of_a_paper]
     untested = sum(claim.remark.startswith("not tested") for claim in theirs)
+    decided = [place for place, (_, claim) in enumerate(rows) if claim.verdict in (HOLDS, FAILS)]
+    together = _all_tests(rows)
+    stay = sum(together.verdict(place) == rows[place][1].verdict for place in decided)
     seeds = max((one.seeds for one in theirs if one.verdict == UNDECIDED), default=0)
     lines.append(
         f"Of the claims of the two papers {_tally(theirs)} (at most {seeds} seeds, which tell only"
         f" large differences from chance), and {untested} could not be tested at this scale. Of our"
-        f" own {_tally(ours)}. (`lab figures`)"
+        f" own {_tally(ours)}. Under one correction over all {together.tests} tests, {stay} of the"
+        f" {len(decided)} that are decided stay so. (`lab figures`)"
     )
     return [f"{place}. {line}" for place, line in enumerate(lines, 1)]
+
+
+def _all_tests(rows: Rows) -> Family:
+    """The tests of all claims as one family, the strictest reading of how many were tried."""
+    return Family([claim.steps for _, claim in rows])
 
 
 def _tally(claims: list[Claim]) -> str:
