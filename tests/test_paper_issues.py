@@ -4,6 +4,7 @@ What the official codes do is written out here naively, as they were read.
 """
 
 import csv
+import doctest
 import itertools
 import math
 import re
@@ -184,3 +185,18 @@ def test_the_controls_are_those_of_the_figure():
     for (_, *cells), setting in zip(rows("MaxRL 4"), ("sgd", "norm", "adamw"), strict=True):
         objectives = ("ml", "maxrl", "grpo", "reinforce_mean")
         assert [float(cell) for cell in cells] == [near(drawn[setting, one]) for one in objectives]
+
+
+@pytest.mark.parametrize("paper", ["maxrl", "pacs"])
+def test_a_letter_computes_what_it_says_and_quotes_no_number_of_its_own(paper):
+    file = ROOT / "docs" / f"letter_{paper}.md"
+    done = doctest.testfile(str(file), module_relative=False)
+    assert done.attempted > 1 and not done.failed
+    results = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    words = re.sub(r"```.*?```", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+    quoted = {
+        number for number in re.findall(r"\d+\.\d{3,}(?:e\+\d+)?", words) if "2602" not in number
+    }
+    assert quoted and all(
+        number in TEXT + results for number in quoted - {"2602.02710", "2509.02522"}
+    )
