@@ -28,8 +28,14 @@ HEIGHT = 1.9  # of a panel, in inches
 LEGEND_ROW = 0.17  # its height in inches
 # Of settings that are no methods.
 COLORS = (
-    *(plots.BLUE, plots.RED, plots.GREEN, plots.ORANGE),
-    *(plots.INDIGO, plots.SKY, plots.GREY, plots.BLACK),
+    plots.BLUE,
+    plots.RED,
+    plots.GREEN,
+    plots.ORANGE,
+    plots.INDIGO,
+    plots.SKY,
+    plots.GREY,
+    plots.BLACK,
 )
 # On and off in line widths; a solid line has none.
 DASHES = ((), (5, 1.5), (1, 1), (4, 1, 1, 1), (2, 1), (6, 1, 1, 1, 1, 1))
@@ -111,9 +117,14 @@ def draw_curves(table: pd.DataFrame, by: Sequence[str]) -> Figure:
 
     def bands(data: pd.DataFrame, color: Any) -> None:
         for setting, part in data.groupby("setting"):
-            look = {"color": style[setting][0], "alpha": 0.15, "linewidth": 0}
-            panel = grid.axes_dict[data["metric"].iloc[0]]
-            panel.fill_between(part["step"], part["low"], part["high"], **look)
+            grid.axes_dict[data["metric"].iloc[0]].fill_between(
+                part["step"],
+                part["low"],
+                part["high"],
+                color=style[setting][0],
+                alpha=0.15,
+                linewidth=0,
+            )
 
     grid.map_dataframe(bands)
     grid.set_titles("{col_name}")
@@ -164,11 +175,22 @@ def draw_transitions(table: pd.DataFrame, before: str, after: str) -> Figure:
     for panel, (setting, part) in zip(panels, table.groupby("setting", sort=False), strict=False):
         shares = part.pivot(index="before", columns="after", values="share")
         problems = part.drop_duplicates("before")["problems"].tolist()
-        names = [f"{name} ({n})" for name, n in zip(shares.index, problems, strict=True)]
-        numbers = {"annot": True, "fmt": ".0f", "annot_kws": {"fontsize": 6}}
-        colors = {"vmin": 0, "vmax": 100, "cmap": "Blues", "cbar": False}
-        cells = {"square": True, "linewidths": 0.5, "yticklabels": names}
-        seaborn.heatmap(100 * shares, ax=panel, **numbers, **colors, **cells)
+        seaborn.heatmap(
+            100 * shares,
+            vmin=0,
+            vmax=100,
+            cmap="Blues",
+            annot=True,
+            fmt=".0f",
+            annot_kws={"fontsize": 6},
+            cbar=False,
+            square=True,
+            linewidths=0.5,
+            yticklabels=[
+                f"{name} ({count})" for name, count in zip(shares.index, problems, strict=True)
+            ],
+            ax=panel,
+        )
         for place, count in enumerate(problems):
             if count:
                 panel.add_patch(Rectangle((place, place), 1, 1, fill=False, linewidth=0.8))
