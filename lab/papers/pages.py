@@ -37,15 +37,15 @@ wherever it says so: it is evidence about the claim, not a repetition of the pap
 RESULTS_HEAD = """\
 # Our results and the published ones
 
-For each world first whether A ends above B, over all sweeps that trained both; then every claim
-that was tested, with our numbers, the paper's words and the verdict. Written by `lab figures` from
+First whether A ends above B, world by world, over all sweeps that trained both; then every claim
+that was tested, with its verdict, our numbers and the paper's words. Written by `lab figures` from
 [figures/papers.toml](../figures/papers.toml) and the recorded runs in `data/results/`, which have
 the commit, versions, device and command of each.
 
 Numbers are means with 95% intervals (Student's t) over seeds and, where they vary too, problems.
 Differences are paired, and verdicts stand at 5% after Holm's correction over all tests of the same
 paper, or of the same experiment of ours: [statistics.md](statistics.md). Where one correction over
-all TESTS tests of the lab gives another verdict, it stands beside it. What was seen in a mean and
+all TESTS tests of the lab gives another verdict, it stands in brackets. What was seen in a mean and
 could be chance is *undecided*.
 
 The tables of A against B have no verdicts: each cell holds both means at the last step and their
@@ -174,26 +174,31 @@ def _anchor(item: Item) -> str:
 
 
 def results_page(rows: Rows) -> str:
-    """A section for each world: tables of A against B, and one of its claims."""
+    """The tables of A against B of every world, then a list of each world's claims."""
     together = _all_tests(rows)
     lines = [RESULTS_HEAD.replace("TESTS", str(together.tests))]
     for world in WORLDS:
-        lines += [f"## {world.capitalize()}", "", *comparisons(world), "### Claims", ""]
-        lines += [
-            "| claim | setting, figure | ours | published | verdict |",
-            "|---|---|---|---|---|",
-        ]
+        if tables_of_world := list(comparisons(world)):
+            lines += [f"## {world.capitalize()}: A against B", "", *tables_of_world]
+    for world in WORLDS:
+        lines += [f"## {world.capitalize()}: the claims", ""]
         for place, (item, claim) in enumerate(rows):
             if claim.world == world and claim.verdict != UNKNOWN:
-                where = ", ".join(filter(None, [claim.setting, _links(claim, "../")]))
-                published = _published(item, claim)
-                verdict, among_all = _verdict(claim), together.verdict(place)
-                if among_all != claim.verdict:
-                    verdict += f"; {among_all} after Holm over all tests of the lab"
-                cells = (claim.claim, where, _ours(claim), published, verdict)
-                lines.append(f"| {' | '.join(cells)} |")
+                lines += _claim(item, claim, together.verdict(place))
         lines.append("")
     return "\n".join([*lines, RESULTS_FOOT])
+
+
+def _claim(item: Item | None, claim: Claim, among_all: str) -> Iterator[str]:
+    """A claim as an item of a list: the verdict, the sentence, numbers, and what they are of."""
+    links = f" ({_links(claim, '../')})" if claim.figures else ""
+    corrected = "" if among_all == claim.verdict else f" ({among_all} among all tests)"
+    yield f"- **{claim.verdict}**{corrected}: {claim.claim}{links}.<br>"
+    yield f"  {_ours(claim)}<br>"
+    source, said = "Published" if claim.is_of_a_paper else "Ours", _published(item, claim)
+    said = said.removeprefix("no paper; ")
+    notes = {source: said, "Setting": claim.setting, "Remark": claim.remark}
+    yield "  " + " ".join(f"*{name}:* {text}." for name, text in notes.items() if text)
 
 
 def readme(text: str, rows: Rows) -> str:

@@ -35,9 +35,18 @@ def draw_maze(axes: Axes, walls: np.ndarray) -> None:
     """Draw the walls, the start (S) and the goal (G)."""
     axes.imshow(np.where(walls, 0.35, 1.0), cmap="gray", vmin=0, vmax=1)
     for place, letter in ((1, "S"), (len(walls) - 2, "G")):
-        text = axes.text(place, place, letter, ha="center", va="center", color=BLUE)
-        text.set(fontsize=7, fontweight="bold", zorder=3)  # over the walks
-        text.set_bbox({"boxstyle": "circle,pad=0.15", "facecolor": "white", "linewidth": 0})
+        axes.text(
+            place,
+            place,
+            letter,
+            ha="center",
+            va="center",
+            fontsize=7,
+            fontweight="bold",
+            color=BLUE,
+            zorder=3,  # over the walks
+            bbox={"boxstyle": "circle,pad=0.15", "facecolor": "white", "linewidth": 0},
+        )
     axes.set(xticks=[], yticks=[])
     axes.grid(False)
     axes.spines[:].set_visible(False)

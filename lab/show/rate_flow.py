@@ -26,7 +26,7 @@ CLASS_LOOKS = (
     (plots.OLIVE, "v"),
     (plots.GREEN, "D"),
 )
-TICKS = {10.0**-n: f"$10^{{-{n}}}$" for n in (12, 9, 6, 3)} | {0.5: "1/2", 0.99: "0.99"}
+TICKS = (1e-12, 1e-9, 1e-6, 1e-3, 0.5, 0.99)
 LIMITS = (-12.5, 3.0)  # of the axis, in log-odds
 
 
@@ -51,10 +51,19 @@ def looks_of(flow: pd.DataFrame) -> dict[int, tuple[str, str]]:
     return {length: CLASS_LOOKS[i % len(CLASS_LOOKS)] for i, length in enumerate(moves)}
 
 
+def tick_label(p: float) -> str:
+    """A pass rate as text: 1/2, 0.99, or a power of ten."""
+    if p == 0.5:
+        return "1/2"
+    return f"{p:g}" if p > 0.5 else f"$10^{{{round(np.log10(p))}}}$"
+
+
 def set_ticks(axes: Axes, which: str) -> None:
     """Label the "x" or "y" axis, which shows log-odds, with pass rates."""
-    places, labels = log_odds(np.array([*TICKS])).tolist(), [*TICKS.values()]
-    axes.set(**{f"{which}ticks": places, f"{which}ticklabels": labels, f"{which}lim": LIMITS})
+    places, labels = log_odds(np.array(TICKS)), [tick_label(p) for p in TICKS]
+    set_on_axis = {"x": axes.set_xticks, "y": axes.set_yticks}[which]
+    set_on_axis(places.tolist(), labels)
+    axes.set(**{f"{which}lim": LIMITS})
 
 
 def draw_flow(axes: Axes, flow: pd.DataFrame) -> None:
@@ -68,9 +77,13 @@ def draw_flow(axes: Axes, flow: pd.DataFrame) -> None:
         )
         axes.plot(lines.index, lines, color=color, linewidth=0.4, alpha=0.35, rasterized=True)
         middle = lines.quantile(0.5, axis=1, interpolation="lower")
-        marks = {"marker": marker, "markevery": max(1, len(lines) // 5)}
-        look: dict[str, Any] = {"color": color, "linewidth": 1.6, "markersize": 3} | marks
-        axes.plot(middle.index, middle, label=f"{moves} moves (n = {lines.shape[1]})", **look)
+        marks: dict[str, Any] = {
+            "marker": marker,
+            "markersize": 3,
+            "markevery": max(1, len(lines) // 5),
+        }
+        label = f"{moves} moves (n = {lines.shape[1]})"
+        axes.plot(middle.index, middle, color=color, linewidth=1.6, label=label, **marks)
     set_ticks(axes, "y")
 
 
