@@ -224,7 +224,9 @@ def test_a_table_of_comparisons_pairs_what_one_sweep_trained(monkeypatch, tmp_pa
     last = results("images_best_again", "images").metrics.query("step == steps")
     by_seed = last.pivot(index="seed", columns="objective", values="log-likelihood")
     maxrl, grpo = by_seed["maxrl"].mean(), by_seed["grpo"].mean()
-    assert row.startswith(f"| MaxRL, GRPO | 1,024 | 300 | 10 | {maxrl:.3f}, {grpo:.3f}: **")
+    link = "[MaxRL, GRPO](../sweeps/images_best_again.toml)"
+    assert row.startswith(f"| {link} | 1,024 | 300 | 10 |")
+    assert f"| {maxrl:.3f}, {grpo:.3f}<br>**" in row
     assert f"**{maxrl - grpo:+.2f} [" in row
     assert lines("images_best_again/images: maxrl, maxrl")[-2].count("**") == 0
     with pytest.raises(LabError, match="do not pair"):

@@ -25,8 +25,8 @@ def comparisons(world: str) -> Iterator[str]:
         if table["world"] == world:
             metrics = table["metrics"]
             yield from (f"### {table['title']}", "", table["setting"], "")
-            yield f"| A, B | N | steps | seeds | {' | '.join(metrics)} | runs |"
-            yield f"|---|---:|---:|---:|{'---|' * len(metrics)}---|"
+            yield f"| A, B | N | steps | seeds | {' | '.join(metrics)} |"
+            yield f"|---|---:|---:|---:|{'---|' * len(metrics)}"
             yield from (_row(text, metrics.values()) for text in table["rows"])
             yield ""
 
@@ -51,9 +51,10 @@ def _row(text: str, metrics: Iterable[str]) -> str:
 
     labels = ", ".join("exact ML" if name == "ml" else line_style(name).label for name in names)
     rollouts, steps = (measured(key)[0] for key in ("rollouts", "steps"))
-    cells = [labels, f"{rollouts.mean:,.0f}", f"{steps.mean:,.0f}", str(rollouts.seeds)]
+    link = f"[{labels}](../sweeps/{sweep}.toml)"
+    cells = [link, f"{rollouts.mean:,.0f}", f"{steps.mean:,.0f}", str(rollouts.seeds)]
     cells += [_cell(*measured(metric)) for metric in metrics]
-    return f"| {' | '.join(cells)} | [{sweep}](../sweeps/{sweep}.toml) |"
+    return f"| {' | '.join(cells)} |"
 
 
 def _cell(a: Measured, b: Measured) -> str:
@@ -62,4 +63,4 @@ def _cell(a: Measured, b: Measured) -> str:
     difference = compare(a.values, b.values, a.over).difference
     text = signed(difference)
     told = text if difference.low <= 0 <= difference.high else f"**{text}**"
-    return f"{a.mean:.3f}, {b.mean:.3f}: {told}"
+    return f"{a.mean:.3f}, {b.mean:.3f}<br>{told}"
