@@ -50,9 +50,9 @@ could be chance is *undecided*.
 
 The tables of A against B have no verdicts: each cell holds both means at the last step and their
 paired difference with its 95% interval, bold where that leaves out zero, not corrected for how many
-cells there are. In a row, which links to its sweep, both have drawn as many rollouts of as many problems from the
-same starts.
-Equal seconds cannot be read from them: the runs shared their machines.
+cells there are. In a row, which links to its sweep, both have drawn as many rollouts of as many
+problems from the same starts. Equal seconds cannot be read from them: the runs shared their
+machines.
 
 [papers.md](papers.md) goes through every figure and table of the two papers;
 [paper_issues.md](paper_issues.md) lists remarks on the papers.
