@@ -373,7 +373,7 @@ def test_a_cell_that_runs_again_lets_the_notebooks_own_variables_alone():
 def test_under_lab_run_the_settings_are_those_of_the_run_folder():
     """A value may be that of a laptop and yet not that of the scale: here 400 steps."""
     config = experiment("tabular").configure("smoke", {"steps": 400, "estimator": "rloo"})
-    run = Run.of(config).open_for(config)
+    run = Run.of(config).open(config)
     inserted = {"scale": "smoke", "steps": 400, "estimator": "rloo", "folder": str(run.path)}
     assert lab.runs.configure("tabular", AROUND | KNOBS | inserted) == config
     edited = AROUND | KNOBS | inserted | {"estimator": "grpo"}
@@ -414,12 +414,12 @@ def test_a_setting_with_a_default_leaves_the_identity_of_earlier_runs_alone(inve
     )
     later = experiment(name).configure()
     assert later.rank == 0 and later.identity() == earlier.identity()
-    run = Run.of(later).open_for(later)
+    run = Run.of(later).open(later)
     assert experiment(name).configure("smoke").rank == 4
     other = experiment(name).configure(given={"rank": 8})
     assert Run.of(other) != run
-    assert "holds a run with rank = 0, but 8 was requested" in refusal(run.open_for, other)
-    fresh = Run.of(other).open_for(other)
+    assert "holds a run with rank = 0, but 8 was requested" in refusal(run.open, other)
+    fresh = Run.of(other).open(other)
     assert fresh.params["parameters"] == {"steps": 3, "rank": 8}
     assert "rank = 0.5 is float, it must be int like 0" in refusal(
         experiment(name).configure, "laptop", {"rank": 0.5}

@@ -158,7 +158,7 @@ def test_an_estimator_that_a_notebook_defines_is_known_by_its_code(monkeypatch):
 
 def test_a_run_does_not_go_on_with_another_reward(folder):
     config = language(reward="mine.py:score")
-    run = Run(folder / "run").open_for(config)
+    run = Run(folder / "run").open(config)
     edit(folder / "helper.py", "7", "8")
     before = {path: path.read_bytes() for path in run.path.iterdir()}
     assert refusal(train, config, folder=str(run.path)) == (
@@ -167,14 +167,14 @@ def test_a_run_does_not_go_on_with_another_reward(folder):
     )
     assert {path: path.read_bytes() for path in run.path.iterdir()} == before
     edit(folder / "helper.py", "8", "7")
-    assert run.open_for(config) == run
+    assert run.open(config) == run
 
 
 def test_the_same_command_after_an_edit_begins_anew_and_says_so(folder, capsys):
     config = language(reward="mine.py:score")
-    first = Run.of(config).open_for(config)
+    first = Run.of(config).open(config)
     edit(folder / "mine.py", "right in", "'8' in")
-    second = Run.of(config).open_for(config)
+    second = Run.of(config).open(config)
     assert second.path != first.path
     assert capsys.readouterr().err == (
         f"lab: reward mine.py:score was changed since {first.id}, so this is another run,"

@@ -542,7 +542,7 @@ def test_an_evaluation_is_exact_where_that_is_cheaper_and_the_run_says_so(runs, 
     assert config.pass_rates == kind
     said = "certified bounds" if kind == "exact" else f"{config.samples} rollouts a maze"
     assert f"evaluation: pass rates from {said}" in experiment("maze").header(config)
-    run = Run.of(config).open_for(config)
+    run = Run.of(config).open(config)
     assert run.params["parameters"]["pass_rates"] == kind
     assert run.path == Run.of(config_of(**given | {"pass_rates": kind})).path
     other = "sampled" if kind == "exact" else "exact"
@@ -567,9 +567,9 @@ def test_a_recorded_run_is_not_opened_for_an_exact_one(runs):
     folder.mkdir(parents=True)
     (folder / "params.json").write_text(json.dumps(params))
     (folder / "provenance.json").write_text("{}")
-    assert Run(folder).open_for(sampled).params == params
+    assert Run(folder).open(sampled).params == params
     with pytest.raises(LabError, match="holds a run with pass_rates = 'sampled', but 'exact'"):
-        Run(folder).open_for(exact)
+        Run(folder).open(exact)
 
 
 def test_a_start_from_a_folder_that_changed_is_another_start(tmp_path, runs):

@@ -23,7 +23,7 @@ def finished(name: str, scale: str = "smoke", problems=((0, 4), (1, 4), (4, 4)),
     import pandas as pd
 
     config = experiment(name).configure(scale, given)
-    run = Run.of(config).open_for(config)
+    run = Run.of(config).open(config)
     (run.path / "metrics.jsonl").write_text('{"step": 0, "pass@1": 0}\n{"step": 2, "pass@1": 0}\n')
     rows = [(0, f"p{i}", 4, 0) for i in range(3)]  # of an earlier step: not in the card
     rows += [(2, f"p{i}", n, right) for i, (right, n) in enumerate(problems)]

@@ -83,7 +83,7 @@ def test_a_sweep_adds_up_its_runs(tmp_path):
         "tabular rloo, learning rate 0.1, step 200/400, pass@1 0.2",
         "tabular rloo, learning rate 0.1, step 300/400, pass@1 0.3",
     ]
-    runs[0].open_for(configs[0]).finish(1.0)
+    runs[0].open(configs[0]).finish(1.0)
     for run in (runs[0], runs[1], runs[3]):  # finished; failed; never begun
         progress.end(run)
     assert progress.look() == (1, "1 of 4 runs; 1 failed")
@@ -126,7 +126,7 @@ def test_of_a_sweep_each_trained_experiment_has_a_report_and_options_are_handed_
     for item in read_sweep(path):  # as if each had been run
         put(item.run, [20])
         config = experiment(item.experiment).configure(item.scale, item.given)
-        item.run.open_for(config).finish(1.0)
+        item.run.open(config).finish(1.0)
     assert main(["--runs", os.environ["LAB_RUNS"], "sweep", str(path)]) == 0
     said = capsys.readouterr().out.splitlines()
     before = f"report: lab --runs {os.environ['LAB_RUNS']} report {path} --experiment"

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -226,14 +227,13 @@ def test_other_parameters_in_the_same_folder_are_refused_and_change_nothing(tmp_
 
 
 def test_another_experiment_in_the_same_folder_is_refused(tmp_path):
-    values = experiment("tabular").configure("smoke").settings()
-    Run(tmp_path).open("tabular", "smoke", values)
+    config = experiment("tabular").configure("smoke")
+    run = Run(tmp_path).open(config)
     assert "holds a run of tabular: choose another folder" in refusal(
-        Run(tmp_path).open, "digits", "smoke", values
+        run.open, experiment("digits").configure("smoke")
     )
-    assert (
-        Run(tmp_path).open("tabular", "laptop", values).params["scale"] == "smoke"
-    )  # a scale is only a name
+    # A scale is only a name.
+    assert run.open(replace(config, scale="laptop")).params["scale"] == "smoke"
 
 
 def test_a_lock_is_held_by_one_at_a_time_and_freed_when_its_holder_dies(tmp_path, start):

@@ -30,7 +30,6 @@ from lab.llm.data.datasets import Problem
 from lab.llm.data.prompts import load_prompt
 from lab.llm.train import verl_config
 from lab.llm.train.problems import loaded_set
-from lab.runs.contents import contents
 from lab.runs.experiments import PRESETS, experiment, experiments
 from lab.runs.run_folder import Run, write_atomically
 
@@ -47,18 +46,17 @@ class Job:
     gpus: int
 
     @property
-    def parameters(self) -> dict[str, Any]:
-        """The settings and the machines, as the run folder records them."""
-        return self.config.settings() | self.machines
-
-    @property
     def machines(self) -> dict[str, int]:
         return {"nodes": self.nodes, "gpus": self.gpus}
 
     @property
+    def recorded(self) -> LanguageModelConfig:
+        """The configuration as its run folder names it."""
+        return replace(self.config, name=f"{self.config.name}_cluster")
+
+    @property
     def run(self) -> Run:
-        name, parameters = f"{self.config.name}_cluster", self.config.identity() | self.machines
-        return Run.place(name, parameters, contents(self.config))
+        return Run.of(self.recorded, **self.machines)
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -153,13 +151,7 @@ def prepare(cluster_job: Job) -> Run:
         raise LabError(
             f"eval_sets = {config.eval_sets}: two of them would have the same file; rename one"
         )
-    run = cluster_job.run.open(
-        f"{config.name}_cluster",
-        config.scale,
-        cluster_job.parameters,
-        config.defaults(),
-        contents(config),
-    )
+    run = cluster_job.run.open(cluster_job.recorded, **cluster_job.machines)
     for name, table in tables.items():
         write_atomically(run.path / name, table)
     from omegaconf import OmegaConf

@@ -187,7 +187,7 @@ class Experiment:
 
     def _told(self) -> AbstractContextManager[None]:
         """Inside, what a plugin's trainer raises is one sentence; a fault of the lab stays one."""
-        place = (self.trainer or "").rpartition(":")[0]
+        place, _ = self._trainer_path
         return user_code(self.name, place) if place.endswith(".py") else nullcontext()
 
     @property
@@ -203,11 +203,13 @@ class Experiment:
     @property
     def module(self) -> ModuleType:
         """The module of the trainer. LabError: the experiment has none, or there is none."""
-        module, _ = self._trainer_path
+        place, _ = self._trainer_path
+        if not place:
+            raise LabError(f"{self.name} trains nothing: use lab run {self.name}")
         try:
-            return _module(module)
+            return _module(place)
         except ModuleNotFoundError as error:
-            if not (error.name and f"{module}.".startswith(f"{error.name}.")):
+            if not (error.name and f"{place}.".startswith(f"{error.name}.")):
                 raise  # the module is there, and a package that it imports is not
             raise LabError(
                 f"{self.name}.toml: trainer {self.trainer!r}: there is no module {error.name}"
@@ -225,12 +227,8 @@ class Experiment:
 
     @property
     def _trainer_path(self) -> tuple[str, str]:
-        """Module and function of the trainer."""
-        if self.trainer is None:
-            raise LabError(f"{self.name} trains nothing: use lab run {self.name}")
-        module, _, function = self.trainer.rpartition(":")
-        if not module:
-            raise LabError(f'{self.name}.toml: trainer {self.trainer!r}: write "module:function"')
+        """Module and function of the trainer; empty without one."""
+        module, _, function = (self.trainer or "").rpartition(":")
         return module, function
 
 
@@ -352,6 +350,9 @@ def read_preset(path: Path) -> Experiment:
     for key in ("configuration", "trainer"):
         if ".py:" in str(content.get(key, "")):  # a file beside the preset
             content[key] = str(path.parent / content[key])
+    trainer = content.get("trainer")
+    if trainer is not None and ":" not in trainer:
+        raise LabError(f'{path.name}: trainer {trainer!r}: write "module:function"')
     for key in content:
         if key not in (*required, *optional, *SCALES):
             raise unknown(f"key of {path.name}", key, ["like", *optional, *required[:3], *SCALES])
@@ -386,7 +387,7 @@ def read_preset(path: Path) -> Experiment:
         content["title"],
         (path.parent if plugin else NOTEBOOKS) / content["notebook"],
         configuration,
-        content.get("trainer"),
+        trainer,
         start,
         scales,
         repeats_to,

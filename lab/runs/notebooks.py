@@ -54,7 +54,7 @@ def run_notebook(
             print(estimate, flush=True)
     if checkpoint_minutes is not None:
         os.environ[MINUTES] = str(checkpoint_minutes)  # inherited by the kernel, which trains
-    run = run.open_for(config)
+    run = run.open(config)
     with run.lock("run"):
         if not run.finished:
             began = time.monotonic()

@@ -20,15 +20,15 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lab.configurations import Config
 from lab.configurations.toy_worlds import MazeConfig
-from lab.errors import LabError, unknown
+from lab.errors import LabError
 from lab.runs.experiments import Experiment, experiment, experiments
+from lab.runs.processes import last_words
 from lab.runs.provenance import ROOT, device, provenance
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
 from lab.training.costs import CARDS
@@ -52,14 +52,13 @@ CUT = {
 LANGUAGE_MODEL_STEPS, TOY_STEPS = 3, 20
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """One measurement: the name under which it is recorded, and how it is made."""
 
     name: str
-    kind: str
-    experiment: str = ""
-    scale: str = ""
+    kind: str  # of MEASURES
+    experiment: str
+    scale: str
 
 
 def scale_of_card(memory: float | None) -> str:
@@ -75,9 +74,9 @@ def scale_of_card(memory: float | None) -> str:
 def parts(scale: str) -> list[Part]:
     """What is measured on a card of this scale, the quickest and most informative parts first."""
     known = [experiment(name) for name in experiments()]
-    trained = [chosen.name for chosen in known if chosen.trainer and "steps" in chosen.rules]
-    presets = [name for name in trained if scale in experiment(name).scales]
-    toys = [name for name in trained if not _is_language_model(name)]
+    trained = [one for one in known if one.trainer and "steps" in one.rules]
+    toys = [one.name for one in trained if not _is_language_model(one)]
+    presets = [one.name for one in trained if scale in one.scales]
     return [
         *(Part(f"{name}: device against CPU", "agreement", name, "smoke") for name in toys),
         Part("maze: captured graph against eager", "graph", "maze", scale),
@@ -98,7 +97,9 @@ def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
     """
     import torch
 
-    on_gpu = torch.cuda.is_available() and os.environ.get("LAB_DEVICE") != "cpu"
+    from lab.training.device import compute_device
+
+    on_gpu = compute_device().type == "cuda"
     memory = torch.cuda.get_device_properties(0).total_memory / 2**30 if on_gpu else None
     scale = scale_of_card(memory)
     folder = folder or (MEASURED if on_gpu else runs_root() / "rehearsal")
@@ -108,14 +109,12 @@ def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
     measured = json.loads(path.read_text()) if path.exists() else {"parts": {}}
     if measured.get("commit") != about["commit"]:
         measured = {"parts": {}}  # measured with other code
-    chosen = [part for part in parts(scale) if only in part.name]
+    every = parts(scale)
+    chosen = [part for part in every if only in part.name]
     if not chosen:
-        raise LabError(
-            f"no part is called {only!r}: {', '.join(part.name for part in parts(scale))}"
-        )
+        raise LabError(f"no part is called {only!r}: {', '.join(part.name for part in every)}")
     for part in chosen:
-        known = measured["parts"].get(part.name, {})
-        if known and "failed" not in known:
+        if "failed" not in measured["parts"].get(part.name, {"failed": "never tried"}):
             continue
         print(f"{part.name} ...", flush=True)
         measured = about | {"parts": measured["parts"] | {part.name: _in_a_process(part)}}
@@ -126,8 +125,8 @@ def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
 
 
 def _in_a_process(part: Part) -> dict[str, Any]:
-    """What a part measured, or {"failed": last line of its output}."""
-    command = [sys.executable, "-m", "lab.runs.rehearsal", part.kind, part.experiment, part.scale]
+    """What a part measured, or {"failed": why}."""
+    command = [sys.executable, "-m", "lab.runs.rehearsal", *part[1:]]
     began = time.monotonic()
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -142,8 +141,7 @@ def _in_a_process(part: Part) -> dict[str, Any]:
         os.killpg(process.pid, signal.SIGTERM)
         raise
     if process.returncode != 0:
-        lines = [line for line in err.splitlines() if line.strip()]
-        return {"failed": lines[-1] if lines else f"exit code {process.returncode}"}
+        return {"failed": last_words(process.returncode, err.splitlines())}
     return json.loads(out.splitlines()[-1]) | {"wall_seconds": round(time.monotonic() - began, 1)}
 
 
@@ -165,16 +163,20 @@ def measure_steps(name: str, scale: str) -> dict[str, Any]:
     from lab.training.device import compute_device
 
     chosen = experiment(name)
-    steps = LANGUAGE_MODEL_STEPS if _is_language_model(name) else TOY_STEPS
+    steps = LANGUAGE_MODEL_STEPS if _is_language_model(chosen) else TOY_STEPS
     config = chosen.configure(scale, _cut(name, scale, steps))
     on_gpu = compute_device().type == "cuda"
-    seconds = []
-    last = None
-    for output, duration in _timed(chosen.train(config, None, **_start(config))):
+    seconds, last = [], None
+    trainer = chosen.train(config, None, **_start(config))
+    began = time.perf_counter()
+    for output in trainer:
+        if on_gpu:
+            torch.cuda.synchronize()
         if isinstance(output, Record):
             last = output.metrics
         else:
-            seconds.append(duration)
+            seconds.append(time.perf_counter() - began)
+        began = time.perf_counter()
     if last is None:
         raise LabError(f"{name} gave no record")
     warm = seconds[len(seconds) // 2 :]  # the first steps compile and allocate
@@ -188,34 +190,13 @@ def measure_steps(name: str, scale: str) -> dict[str, Any]:
     if on_gpu:
         result["memory_reserved"] = torch.cuda.max_memory_reserved() / 2**30
         result["memory_allocated"] = torch.cuda.max_memory_allocated() / 2**30
-    mismatch = last.get("log-probability mismatch")
-    if mismatch is not None:
-        result["log_probability_mismatch"] = mismatch
-    return result | _estimate(chosen, config)
-
-
-def _estimate(chosen: Experiment, config: Config) -> dict[str, float]:
-    """The estimate of `lab preflight` for the same steps, to compare with the measurement."""
-    module = chosen.module
-    if config.scale not in CARDS or not hasattr(module, "costs"):
-        return {}
-    costs = module.costs(config)
-    return {
-        "estimated_seconds_a_step": costs.step_seconds(CARDS[config.scale]),
-        "estimated_memory": costs.peak_memory,
-    }
-
-
-def _timed(outputs: Iterator[Any]) -> Iterator[tuple[Any, float]]:
-    """Each output of a trainer with the seconds that it took, including the work of the GPU."""
-    import torch
-
-    wait = torch.cuda.synchronize if torch.cuda.is_available() else lambda: None
-    began = time.perf_counter()
-    for output in outputs:
-        wait()
-        yield output, time.perf_counter() - began
-        began = time.perf_counter()
+    if "log-probability mismatch" in last:
+        result["log_probability_mismatch"] = last["log-probability mismatch"]
+    module: Any = chosen.module
+    if scale in CARDS and hasattr(module, "costs") and (costs := module.costs(config)):
+        result["estimated_seconds_a_step"] = costs.step_seconds(CARDS[scale])
+        result["estimated_memory"] = costs.peak_memory
+    return result
 
 
 def measure_graph(name: str, scale: str) -> dict[str, Any]:
@@ -284,23 +265,15 @@ def measure_graph(name: str, scale: str) -> dict[str, Any]:
 
 def measure_agreement(name: str, scale: str) -> dict[str, Any]:
     """Compare training on this device with the CPU: the largest difference of each metric."""
-    records = {}
-    for device_name in ("auto", "cpu"):
-        environment = os.environ | {
-            "LAB_DEVICE": device_name,
-            "LAB_RUNS": str(_scratch() / f"agreement-{name}-{device_name}"),
-        }
-        _lab(["train", name, f"scale={scale}"], environment)
-        records[device_name] = _only_run(Path(environment["LAB_RUNS"]), name).records()
-    device_records, cpu = records["auto"], records["cpu"]
-    if [record["step"] for record in device_records] != [record["step"] for record in cpu]:
+    here, cpu = (
+        _trained(name, scale, _into(f"agreement-{name}-{kind}", LAB_DEVICE=kind)).records()
+        for kind in ("auto", "cpu")
+    )
+    if [record["step"] for record in here] != [record["step"] for record in cpu]:
         raise LabError(f"{name}: the device and the CPU gave records at different steps")
+    pairs = [*zip(here, cpu, strict=True)]
     differences = {
-        key: max(
-            abs(a[key] - b[key])
-            for a, b in zip(device_records, cpu, strict=True)
-            if key in a and key in b
-        )
+        key: max(abs(a[key] - b[key]) for a, b in pairs if key in a and key in b)
         for key in cpu[-1]
         if key != "step"
     }
@@ -311,26 +284,20 @@ def measure_resume(name: str, scale: str) -> dict[str, Any]:
     """Compare a training killed after its first checkpoint and resumed with an undisturbed one."""
     from lab.runs.training import load_checkpoint, state_of
 
-    arguments = ["train", name, f"scale={scale}", "checkpoint_minutes=0"]
-    undisturbed = os.environ | {"LAB_RUNS": str(_scratch() / f"resume-{name}-whole")}
-    _lab(arguments, undisturbed)
-    killed = os.environ | {"LAB_RUNS": str(_scratch() / f"resume-{name}-killed")}
-    root = Path(killed["LAB_RUNS"]) / name
+    whole = _trained(name, scale, _into(f"resume-{name}-whole"))
+    killed = _into(f"resume-{name}-killed")
     process = subprocess.Popen(
-        [sys.executable, "-m", "lab", *arguments],
-        env=killed,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        _command(name, scale), env=killed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    while process.poll() is None and not list(root.glob("*/checkpoints/step-*.safetensors")):
+    checkpoints = f"{name}/*/checkpoints/step-*.safetensors"
+    while process.poll() is None and not list(Path(killed["LAB_RUNS"]).glob(checkpoints)):
         time.sleep(0.002)
     process.kill()
     if process.wait() == 0:
         raise LabError(f"{name} ended before it could be killed: nothing was resumed")
-    _, killed_at = load_checkpoint(_only_run(Path(killed["LAB_RUNS"]), name))
-    _lab(arguments, killed)
-    pair = [_only_run(Path(root["LAB_RUNS"]), name) for root in (undisturbed, killed)]
-    expected, resumed = (state_of(run) for run in pair)
+    killed_at = load_checkpoint(_only_run(killed, name)).step
+    again = _trained(name, scale, killed)
+    expected, resumed = state_of(whole), state_of(again)
     worst = max(
         float((expected[key].double() - resumed[key].double()).abs().max())
         for key in expected
@@ -338,21 +305,18 @@ def measure_resume(name: str, scale: str) -> dict[str, Any]:
     )
     return {
         "killed_after_step": killed_at,
-        "records_equal": pair[0].records() == pair[1].records(),
+        "records_equal": whole.records() == again.records(),
         "largest_difference_of_a_weight": worst,
     }
 
 
-def _is_language_model(name: str) -> bool:
-    return (experiment(name).trainer or "").startswith("lab.llm.")
+def _is_language_model(chosen: Experiment) -> bool:
+    return (chosen.trainer or "").startswith("lab.llm.")
 
 
 def _cut(name: str, scale: str, steps: int) -> dict[str, Any]:
     """The parameters of a rehearsal: few steps and small evaluations, otherwise the preset's."""
-    chosen = experiment(name)
-    if scale not in chosen.scales:
-        raise unknown(f"scale of {name}", scale, chosen.scales)
-    usual = chosen.usual | chosen.scales[scale]
+    usual = experiment(name).configure(scale).settings()
     # 0 stands for all.
     cut = {key: min(value, usual[key] or value) for key, value in CUT.items() if key in usual}
     return cut | {"steps": steps, "log_every": steps}
@@ -369,23 +333,30 @@ def _start(config: Config) -> dict[str, Any]:
     return {"start": state}
 
 
-def _scratch() -> Path:
-    return runs_root() / "rehearsal" / "scratch"
+def _into(folder: str, **added: str) -> dict[str, str]:
+    """The environment of a training into a scratch folder."""
+    return os.environ | {"LAB_RUNS": str(runs_root() / "rehearsal" / "scratch" / folder)} | added
 
 
-def _only_run(root: Path, name: str) -> Run:
-    (path,) = [path for path in (root / name).iterdir() if path.is_dir()]
-    return Run(path)
+def _command(name: str, scale: str) -> list[str]:
+    train = [sys.executable, "-m", "lab", "train", name, f"scale={scale}"]
+    return [*train, "checkpoint_minutes=0"]
 
 
-def _lab(arguments: list[str], environment: dict[str, str]) -> None:
-    """Run the command `lab`. LabError: it failed."""
+def _trained(name: str, scale: str, environment: dict[str, str]) -> Run:
+    """The run of `lab train`. LabError: it failed."""
     completed = subprocess.run(
-        [sys.executable, "-m", "lab", *arguments], env=environment, capture_output=True, text=True
+        _command(name, scale), env=environment, capture_output=True, text=True
     )
     if completed.returncode != 0:
-        last_line = (completed.stderr.splitlines() or ["no output"])[-1]
-        raise LabError(f"lab {' '.join(arguments)}: {last_line}")
+        why = last_words(completed.returncode, completed.stderr.splitlines())
+        raise LabError(f"lab train {name} scale={scale}: {why}")
+    return _only_run(environment, name)
+
+
+def _only_run(environment: dict[str, str], name: str) -> Run:
+    (path,) = [path for path in Path(environment["LAB_RUNS"], name).iterdir() if path.is_dir()]
+    return Run(path)
 
 
 def _slug(name: str) -> str:

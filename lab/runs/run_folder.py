@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from lab.configurations import Config
 
 METADATA = ("params.json", "provenance.json")
-LONGEST_HEADER = 10**8  # bytes of a safetensors file's, by the format
 DATA = ("metrics.jsonl", "groups.parquet", "notebook.ipynb")
 
 
@@ -115,58 +114,41 @@ class Run:
         return cls(runs_root() / experiment / name)
 
     @classmethod
-    def of(cls, config: Config) -> Run:
-        """The run with this configuration, see `place`."""
-        return cls.place(config.name, config.identity(), contents(config))
+    def of(cls, config: Config, **machines: int) -> Run:
+        """The run with this configuration, see `place`; of a job for a cluster, its `machines`."""
+        return cls.place(config.name, config.identity() | machines, contents(config))
 
-    def open_for(self, config: Config) -> Run:
-        """`open` for the run with this configuration."""
-        return self.open(
-            config.name, config.scale, config.settings(), config.defaults(), contents(config)
-        )
-
-    def open(
-        self,
-        experiment: str,
-        scale: str,
-        parameters: dict[str, Any],
-        defaults: Mapping[str, Any] | None = None,
-        contents: Mapping[str, str] | None = None,
-    ) -> Run:
+    def open(self, config: Config, **machines: int) -> Run:
         """Create the folder if needed. LabError: it holds a run of other parameters or contents.
 
-        A run made before a parameter existed has it at its value in `defaults`. If another run has
-        the same parameters and other contents, a line on standard error says so.
+        A run made before a parameter existed has it at its default. If another run has the same
+        parameters and other contents, a line on standard error says so.
         """
-        parameters, contents = in_former_names(parameters), dict(contents or {})
-        params = {"experiment": experiment, "parameters": parameters, "scale": scale}
+        parameters, made_of = in_former_names(config.settings() | machines), contents(config)
+        params = {"experiment": config.name, "parameters": parameters, "scale": config.scale}
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with self.lock("params"):
-            if not (self.path / "params.json").exists():
-                self._tell_of_other_contents(params, contents)
-                of_contents = {"contents": contents} if contents else {}
+            if (self.path / "params.json").exists():
+                self._check_same(params, in_former_names(config.defaults()), made_of)
+            else:
+                self._tell_of_other_contents(params, made_of)
+                of_contents = {"contents": made_of} if made_of else {}
                 write_json(self.path / "provenance.json", provenance() | of_contents)
                 write_json(self.path / "params.json", params)
-            else:
-                self._check_same(experiment, parameters, defaults or {}, contents)
         return self
 
     def _check_same(
-        self,
-        experiment: str,
-        parameters: dict[str, Any],
-        defaults: Mapping[str, Any],
-        contents: dict[str, str],
+        self, params: dict[str, Any], defaults: dict[str, Any], contents: dict[str, str]
     ) -> None:
         """LabError: this is a run of another experiment, of other parameters or contents."""
-        stored = self.params
-        if stored.get("experiment") != experiment:
+        stored, parameters = self.params, params["parameters"]
+        if stored.get("experiment") != params["experiment"]:
             raise LabError(
                 f"{self.path} holds a run of {stored.get('experiment')}: choose another folder, or"
                 " remove it"
             )
-        held = in_former_names(defaults) | stored.get("parameters", {})
+        held = defaults | stored.get("parameters", {})
         if key := difference(held, parameters):
             raise LabError(
                 f"{self.path} holds a run with {key} = {held.get(key)!r}, but"
@@ -319,60 +301,50 @@ class Run:
     def finish(self, seconds: float) -> None:
         """Write done.json: the last record, the seconds that the run took, digests of all files."""
         records = self.records()
-        digests = {
-            name: _sha256((self.path / name).read_bytes())
-            for name in (*METADATA, *DATA)
-            if (self.path / name).exists()
-        }
-        if (self.path / "rollouts").exists():
-            digests["rollouts"] = self.rollouts_sha256()
-        digests |= {f"checkpoints/{path.name}": _stored_sha256(path) for path in self.checkpoints}
         done = {
             "seconds": round(seconds, 2),
             "records": len(records),
             "last": records[-1] if records else {},
-            "sha256": digests,
+            "sha256": self._digests(),
         }
         write_json(self.path / "done.json", done | {"digest": digest(done)})
+
+    def check(self, part: str = "") -> None:
+        """LabError: the run has finished, and a file is not what it was then.
+
+        `part` is "rollouts" or "checkpoints"; by default every file is read. Of a checkpoint the
+        digest that it holds of itself is compared, which loading it makes sure of.
+        """
+        if self.finished:
+            then = self.done["sha256"]
+            then = {name: digest for name, digest in then.items() if name.startswith(part)}
+            if name := difference(then, self._digests(part)):
+                raise self._changed(name)
+
+    def _digests(self, part: str = "") -> dict[str, str]:
+        """The digests of the files whose names begin with `part`, as done.json holds them."""
+        names = [name for name in (*METADATA, *DATA) if name.startswith(part)]
+        paths = {name: self.path / name for name in names}
+        digests = {
+            name: _sha256(path.read_bytes()) for name, path in paths.items() if path.exists()
+        }
+        if "rollouts".startswith(part) and (self.path / "rollouts").exists():
+            digests["rollouts"] = self.rollouts_sha256()
+        if "checkpoints".startswith(part):
+            for path in self.checkpoints:
+                digests[f"checkpoints/{path.name}"] = _stored_sha256(path)
+        return digests
 
     @property
     def checkpoints(self) -> list[Path]:
         """The files of its checkpoints, the newest last."""
         return sorted((self.path / "checkpoints").glob("step-*.safetensors"))
 
-    def check(self) -> None:
-        """LabError: the run has finished, and one of its files is not what it was then."""
-        if self.finished:
-            for name in DATA:
-                self._read(name)
-            self.check_rollouts()
-            self.check_checkpoints()
-
-    def check_checkpoints(self) -> None:
-        """LabError: the run has finished, and its checkpoints are not those of then.
-
-        What is compared is the digest that each holds of itself, which loading it makes sure of.
-        """
-        if not self.finished:
-            return
-        stored = {name for name in self.done["sha256"] if name.startswith("checkpoints/")}
-        for name in stored | {f"checkpoints/{path.name}" for path in self.checkpoints}:
-            path = self.path / name
-            if not path.exists() or self.done["sha256"].get(name) != _stored_sha256(path):
-                raise self._changed(name)
-
     def rollouts_sha256(self, step: int | None = None) -> str:
         """The SHA-256 of the lines "NAME SHA-256" of the files in rollouts/, up to `step`."""
         files = sorted((self.path / "rollouts").glob("step-*.parquet"))
         lines = [line_of(file) for file in files if step is None or step_of(file) <= step]
         return _sha256("".join(lines).encode())
-
-    def check_rollouts(self) -> None:
-        """LabError: the run has finished, and its rollouts are not what they were then."""
-        if self.finished and self.done["sha256"].get("rollouts", _sha256(b"")) != (
-            self.rollouts_sha256()
-        ):
-            raise self._changed("rollouts")
 
     def _read(self, name: str) -> bytes:
         """The content of a file, nothing where there is none.
@@ -381,10 +353,9 @@ class Run:
         """
         path = self.path / name
         content = path.read_bytes() if path.exists() else b""
-        if (self.path / "done.json").exists() and self.done["sha256"].get(
-            name, _sha256(b"")
-        ) != _sha256(content):
-            raise self._changed(name)
+        if name != "done.json" and (self.path / "done.json").exists():
+            if self.done["sha256"].get(name, _sha256(b"")) != _sha256(content):
+                raise self._changed(name)
         return content
 
     def _changed(self, name: str) -> LabError:
@@ -396,7 +367,7 @@ class Run:
 
     def _json(self, name: str) -> dict[str, Any]:
         path = self.path / name
-        content = path.read_bytes() if name == "done.json" and path.exists() else self._read(name)
+        content = self._read(name)
         if not path.exists():
             raise LabError(
                 f"{path} is missing: {self.path} is not a run folder, or its run has not finished"
@@ -440,10 +411,10 @@ def _stored_sha256(checkpoint: Path) -> str:
 
     `lab.training.checkpoint` writes it there, and compares it when the file is loaded.
     """
-    with open(checkpoint, "rb") as file, suppress(ValueError, KeyError, TypeError):
-        length = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(min(length, LONGEST_HEADER)))
-        return header["__metadata__"]["sha256"]
+    from safetensors import SafetensorError, safe_open
+
+    with suppress(SafetensorError), safe_open(checkpoint, "numpy") as file:
+        return (file.metadata() or {}).get("sha256", "")
     return ""
 
 

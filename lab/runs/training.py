@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tqdm.auto import tqdm
 
@@ -77,7 +77,7 @@ def train(
         machine = {"price": price, "max_hours": max_hours, "checkpoint_minutes": checkpoint_minutes}
         if (estimate := require_ready(chosen, config, **machine)) and leads():
             print(estimate, flush=True)
-    run = run.open_for(config)
+    run = run.open(config)
     if leads():
         _complete(run, config, pace, view, finish=not folder)
     elif not run.finished:
@@ -128,7 +128,7 @@ def leads() -> bool:
 
 def _follow(run: Run, config: Config) -> None:
     """Train as a process that does not write; stop when all processes agree to."""
-    state, _ = load_checkpoint(run)
+    state = load_checkpoint(run).state
     trainer = experiment(config.name).train(config, state)
     with stopping_after_a_step() as request, closing(trainer):
         for _ in trainer:
@@ -157,7 +157,7 @@ def _complete(run: Run, config: Config, pace: Pace, view: str, finish: bool) -> 
         before = experiment(config.name).before
         if before is not None:
             start_config = before.part_of(config)
-            start_run = Run.of(start_config).open_for(start_config)
+            start_run = Run.of(start_config).open(start_config)
             _complete(start_run, start_config, pace, view, finish=True)
             start = {"start": state_of(start_run)}
         began = time.monotonic()
@@ -177,15 +177,15 @@ def _continue(
 ) -> None:
     """Train from the newest checkpoint to the end, and write records, groups and checkpoints."""
     _drop_drafts(run)
-    state, step, metadata = _newest(run)
+    state, step, digests = load_checkpoint(run)
     _drop_older_checkpoints(run)
-    lines = _earlier_records(run, step, metadata)
+    lines = _earlier_records(run, step, digests)
     # Training will give the records after the checkpoint again.
     write_atomically(run.path / "metrics.jsonl", lines)
     digest_of_records = hashlib.sha256(lines.encode())
     run.begin_session(step)
-    groups = _Groups(run, step, metadata.get("groups_sha256"))
-    rollouts = RolloutStore(run.path, step, metadata.get("rollouts_sha256"))
+    groups = _Groups(run, step, digests)
+    rollouts = RolloutStore(run.path, step, digests.get("rollouts_sha256"))
     pace.begin()
     saved = step
     last: Record | Pause | None = None
@@ -209,12 +209,12 @@ def _continue(
             began = time.monotonic()
             groups.write()
             os.fsync(metrics.fileno())  # a checkpoint is never ahead of the records
-            digests = {
+            so_far = {
                 "records_sha256": digest_of_records.hexdigest(),
                 "groups_sha256": groups.digest,
                 "rollouts_sha256": rollouts.digest,
             }
-            _save_checkpoint(run, output, digests)
+            _save_checkpoint(run, output, so_far)
             saved = output.step
             pace.wrote(began)
 
@@ -266,18 +266,19 @@ def _line(record: Record) -> str:
 class _Groups:
     """The rows of groups.parquet; the file is rewritten atomically at every checkpoint.
 
-    LabError: the rows up to the checkpoint's `step` have not the digest that the checkpoint holds.
+    LabError: the rows up to the checkpoint's `step` have not the digest among its `digests`.
     """
 
-    def __init__(self, run: Run, step: int, digest: str | None) -> None:
+    def __init__(self, run: Run, step: int, digests: Mapping[str, str]) -> None:
         self.path = run.path / "groups.parquet"
-        stored = run.groups()
+        table = run.groups()
         # Groups after the newest checkpoint will be sampled again.
-        earlier = stored[stored["step"] <= step]
+        earlier = table[table["step"] <= step]
         self.tables = [earlier] if len(earlier) else []
-        self.changed = len(earlier) < len(stored)
+        self.changed = len(earlier) < len(table)
         self.digest = _table_digest(earlier)
-        check_unchanged(self.path, f"{len(earlier)} groups", step, digest, self.digest)
+        stored = digests.get("groups_sha256")
+        check_unchanged(self.path, f"{len(earlier)} groups", step, stored, self.digest)
 
     def add(self, record: Record) -> None:
         """Add the groups of a record."""
@@ -319,16 +320,15 @@ def _table_digest(table: pd.DataFrame) -> str:
     return digest.hexdigest()
 
 
-def _earlier_records(run: Run, step: int, metadata: Mapping[str, str]) -> str:
-    """The lines of metrics.jsonl up to the checkpoint of `step`, which has this metadata.
+def _earlier_records(run: Run, step: int, digests: Mapping[str, str]) -> str:
+    """The lines of metrics.jsonl up to the checkpoint of `step`, which holds these digests.
 
     LabError: some of them are missing, or were changed.
     """
     earlier = [record for record in run.records() if record["step"] <= step]
     lines = "".join(json.dumps(record) + "\n" for record in earlier)
-    digest = hashlib.sha256(lines.encode()).hexdigest()
-    what = f"{len(earlier)} records"
-    check_unchanged(run.path / "metrics.jsonl", what, step, metadata.get("records_sha256"), digest)
+    digest, stored = hashlib.sha256(lines.encode()).hexdigest(), digests.get("records_sha256")
+    check_unchanged(run.path / "metrics.jsonl", f"{len(earlier)} records", step, stored, digest)
     return lines
 
 
@@ -356,14 +356,13 @@ def check_stored(run: Run) -> None:
 
     A finished run holds its files' digests in done.json, one that goes on in its checkpoint.
     """
-    _, step, metadata = _newest(run)
+    _, step, digests = load_checkpoint(run)
     run.check()
     if not run.finished:
         _ = run.params, run.provenance  # both can be read
-        _earlier_records(run, step, metadata)
-        _Groups(run, step, metadata.get("groups_sha256"))
-        rollouts = run.rollouts_sha256(step)
-        stored = metadata.get("rollouts_sha256")
+        _earlier_records(run, step, digests)
+        _Groups(run, step, digests)
+        rollouts, stored = run.rollouts_sha256(step), digests.get("rollouts_sha256")
         check_unchanged(run.path / FOLDER, "files", step, stored, rollouts)
 
 
@@ -380,40 +379,46 @@ def start_of(config: Config) -> Run:
 
 def state_of(run: Run) -> dict[str, Any]:
     """The tensors of a run's newest checkpoint, by name."""
-    state, _ = load_checkpoint(run)
+    state = load_checkpoint(run).state
     if state is None:
         raise LabError(f"{run.path} has no checkpoint: train it first")
     return state
 
 
-def load_checkpoint(run: Run) -> tuple[dict[str, Any] | None, int]:
-    """(state, step) of the newest checkpoint, (None, -1) if there is none.
+class Checkpoint(NamedTuple):
+    """The newest checkpoint of a run: its tensors, its step, and the digests of what came before.
+
+    Without one the state is None and the step -1.
+    """
+
+    state: dict[str, Any] | None
+    step: int
+    digests: dict[str, str]
+
+
+def load_checkpoint(run: Run) -> Checkpoint:
+    """The newest checkpoint of a run. LabError: it is damaged.
 
     The tensors are mapped from the file: those that are not used are not read.
     """
-    return _newest(run)[:2]
-
-
-def _newest(run: Run) -> tuple[dict[str, Any] | None, int, dict[str, str]]:
-    """State, step and metadata of the newest checkpoint. LabError: it is damaged."""
     from safetensors import SafetensorError, safe_open
 
     from lab.training.checkpoint import check_digest
 
     paths = run.checkpoints
     if not paths:
-        return None, -1, {}
+        return Checkpoint(None, -1, {})
     try:
         with safe_open(paths[-1], "pt") as file:
             state = {name: file.get_tensor(name) for name in file.keys()}
             metadata = file.metadata() or {}
         check_digest(paths[-1], metadata.get("sha256", ""))
-        run.check_checkpoints()
+        run.check("checkpoints")
     except SafetensorError as error:
         raise LabError(
             f"{paths[-1]} cannot be read ({error}): remove the run folder and run it again"
         ) from error
-    return state, step_of(paths[-1]), metadata
+    return Checkpoint(state, step_of(paths[-1]), metadata)
 
 
 def _drop_drafts(run: Run) -> None:

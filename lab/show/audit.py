@@ -62,7 +62,7 @@ def read_counts(path: str | Path, choice: Choice | None = None) -> Counts:
     _ = Run(path).finished  # refuses one that was changed since
     rollouts = Run(path).params["parameters"].get("rollouts")
     if (path / FOLDER).exists():
-        Run(path).check_rollouts()
+        Run(path).check("rollouts")
         return read_table_counts(path / FOLDER, choice)._replace(rollouts=rollouts)
     groups = path / "groups.parquet"
     table = Run(path).groups()
