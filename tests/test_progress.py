@@ -1,22 +1,27 @@
-"""What a terminal shows of runs, and what is printed where there is none."""
+"""What a terminal shows of runs, what is printed where there is none, and how long a training will
+take.
+"""
 
 import fcntl
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
 import termios
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
 
 from lab.cli import main
-from lab.runs import Run, configure, experiment
-from lab.runs.progress import Progress, Watch
+from lab.runs import Run, configure, experiment, progress
+from lab.runs.progress import Progress, Watch, announced
 from lab.runs.sweep_file import read_sweep
+from lab.training.records import Pause, Record
 
 
 def put(run: Run, steps, cut: str = "") -> None:
@@ -66,17 +71,14 @@ grid = { objective = ["rloo", "maxrl"], seed = [1, 2] }
 
 def test_a_sweep_adds_up_its_runs(tmp_path):
     (tmp_path / "two.toml").write_text(FILE)
-    runs = [item.run for item in read_sweep(tmp_path / "two.toml")]
-    configs = [
-        experiment("tabular").configure("smoke", item.given)
-        for item in read_sweep(tmp_path / "two.toml")
-    ]
-    progress = Progress("two", len(runs))
+    items = read_sweep(tmp_path / "two.toml")
+    runs, configs = [item.run for item in items], [item.config for item in items]
+    bar = Progress("two", len(runs))
     for run, config in zip(runs[:2], configs, strict=False):
-        progress.begin(run, Watch(config))
+        bar.begin(run, Watch(config))
     put(runs[0], [0, 200])
     put(runs[1], [0, 100, 300])
-    share, words = progress.look()
+    share, words = bar.look()
     assert share == 0.5 + 0.75
     assert words.split("; ") == [
         "0 of 4 runs",
@@ -85,8 +87,8 @@ def test_a_sweep_adds_up_its_runs(tmp_path):
     ]
     runs[0].open(configs[0]).finish(1.0)
     for run in (runs[0], runs[1], runs[3]):  # finished; failed; never begun
-        progress.end(run)
-    assert progress.look() == (1, "1 of 4 runs; 1 failed")
+        bar.end(run)
+    assert bar.look() == (1, "1 of 4 runs; 1 failed")
 
 
 def test_without_a_terminal_a_run_and_a_sweep_print_whole_lines(command, tmp_path):
@@ -125,8 +127,7 @@ def test_of_a_sweep_each_trained_experiment_has_a_report_and_options_are_handed_
     path.write_text(FILE.replace("400", "20").replace("1, 2", "1") + digits + weights)
     for item in read_sweep(path):  # as if each had been run
         put(item.run, [20])
-        config = experiment(item.experiment).configure(item.scale, item.given)
-        item.run.open(config).finish(1.0)
+        item.run.open(item.config).finish(1.0)
     assert main(["--runs", os.environ["LAB_RUNS"], "sweep", str(path)]) == 0
     said = capsys.readouterr().out.splitlines()
     before = f"report: lab --runs {os.environ['LAB_RUNS']} report {path} --experiment"
@@ -159,3 +160,48 @@ def test_at_a_terminal_a_run_is_seen_to_go_on_and_its_report_is_named(runs):
     *_, report, place, _ = text.split("\r\n")
     assert report.endswith(f"report: lab report {folder}")
     assert place.startswith(f"  writes {runs / 'report'}") and "%" not in place
+
+
+# --- How long a training will take ---------------------------------------------------------------
+
+
+@pytest.fixture
+def said(monkeypatch, capsys):
+    """What is printed of a training whose evaluations, first step and other steps take so long."""
+
+    def play(evaluation: float, first: float, step: float, **given) -> str:
+        config = experiment("digits").configure("smoke", given)
+        outputs, seconds = [], []
+        for number in range(config.steps + 1):
+            is_record = number % config.log_every == 0 or number == config.steps
+            outputs.append(Record(number, {}, None) if is_record else Pause(number, None))
+            own = (0, first, step)[min(number, 2)]
+            seconds += [0.0, own + (evaluation if is_record else 0.0)]  # ours, then the trainer's
+        clock = accumulate([*seconds, 0.0])
+        monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+        assert list(announced(iter(outputs), config)) == outputs
+        return capsys.readouterr().out
+
+    return play
+
+
+def test_the_first_step_which_compiles_is_not_taken_for_the_others(said):
+    told = said(30, 100, 5, steps=400, log_every=100)
+    # After step 4: 396 steps of 5 s and the evaluations of steps 100, 200, 300 and 400.
+    assert told == (
+        "about 35 min left, measured in the first steps: 396 steps of 5 s, 4 evaluations of 30 s\n"
+    )
+
+
+def test_ten_seconds_of_steps_are_measured_at_least(said):
+    # A hundred steps of 0.1 s, or a hundred and one by rounding.
+    assert re.search("1,89[89] steps of 100 ms", said(0, 3, 0.1, steps=2000, log_every=1000))
+
+
+def test_evaluations_after_every_step_are_part_of_the_step(said):
+    told = said(2, 5, 3, steps=100, log_every=1)
+    assert "96 steps of 5 s, 0 evaluations" in told
+
+
+def test_of_a_training_of_a_minute_nothing_is_said(said):
+    assert said(1, 1, 4, steps=10, log_every=5) == ""

@@ -15,7 +15,7 @@ from lab.configurations import Config
 from lab.errors import LabError, unknown
 from lab.runs.experiments import Experiment, experiment
 from lab.runs.progress import Progress, Watch
-from lab.runs.readiness import LONGEST_HOURS, require_ready
+from lab.runs.readiness import require_ready
 from lab.runs.run_folder import Run
 from lab.runs.training import MINUTES
 from lab.training.termination import Terminated, on_sigterm
@@ -27,11 +27,7 @@ KERNEL = "python3"
 
 
 def run_notebook(
-    config: Config,
-    *,
-    price: float = 0.0,
-    max_hours: float = LONGEST_HOURS,
-    checkpoint_minutes: float | None = None,
+    config: Config, *, checkpoint_minutes: float | None = None, **price_and_hours: float
 ) -> Run:
     """Execute an experiment's notebook into its run folder; a finished run is not repeated.
 
@@ -43,14 +39,8 @@ def run_notebook(
     check_notebook(chosen)
     run = Run.of(config)
     if not run.finished:
-        estimate = require_ready(
-            chosen,
-            config,
-            price=price,
-            max_hours=max_hours,
-            checkpoint_minutes=checkpoint_minutes,
-        )
-        if estimate:
+        machine = price_and_hours | {"checkpoint_minutes": checkpoint_minutes}
+        if estimate := require_ready(chosen, config, **machine):
             print(estimate, flush=True)
     if checkpoint_minutes is not None:
         os.environ[MINUTES] = str(checkpoint_minutes)  # inherited by the kernel, which trains

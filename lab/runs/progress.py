@@ -1,16 +1,21 @@
-"""How far runs are, on a terminal: one bar of tqdm, with the steps and a metric of what runs.
+"""How far runs are and how long they will take.
 
-All is read from metrics.jsonl in the run folders, which grows by a line at each record. So the same
-bar serves a notebook's kernel, the processes of a sweep and the nodes of a cluster, and nothing is
-shown that is not on disk. Where the output is no terminal, nothing is drawn.
+On a terminal there is one bar of tqdm, with the steps and a metric of what runs. All is read from
+metrics.jsonl in the run folders, which grows by a line at each record. So the same bar serves a
+notebook's kernel, the processes of a sweep and the nodes of a cluster, and nothing is shown that is
+not on disk. Where the output is no terminal, nothing is drawn. There as here, a long training says
+after its first steps how long the others will take.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import statistics
 import sys
 import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +24,13 @@ from tqdm import tqdm
 from lab.configurations import Config
 from lab.runs.experiments import experiment
 from lab.runs.run_folder import Run
+from lab.training.records import Pause, Record
 
 SECONDS = 0.5  # between two drawings
 TAIL = 1 << 16  # bytes of metrics.jsonl that hold its last line
+MEASURED = 3  # steps, at least; the one before them compiles and allocates
+MEASURED_SECONDS = 10.0  # at least: a GPU may be some steps behind
+LEAST = 60.0  # seconds; of a training that takes less nothing is said
 FORMAT = "{desc}{percentage:3.0f}% {bar:10} {elapsed}<{remaining} {postfix}"
 
 
@@ -148,3 +157,47 @@ def _last_record(path: Path) -> dict[str, Any] | None:
         return json.loads([line for line in complete if line.endswith(b"\n")][-1])
     except (OSError, ValueError, IndexError):  # of a damaged file the command itself complains
         return None
+
+
+def announced(outputs: Iterator[Record | Pause], config: Config) -> Iterator[Record | Pause]:
+    """The outputs of a trainer; prints once, after the first steps, how long the others will take.
+
+    A step takes the median of those measured, an evaluation what the first one took.
+    """
+    settings = config.settings()
+    steps = settings.get("steps", settings.get("start_steps", 0))
+    log_every = settings.get("log_every", settings.get("start_log_every", steps + 1))
+    evaluation, seconds = 0.0, []
+    began, said = time.monotonic(), False
+    for number, output in enumerate(outputs):
+        spent = time.monotonic() - began
+        if number == 0 and isinstance(output, Record):
+            evaluation = spent
+        elif number > 1 and (isinstance(output, Pause) or log_every == 1):
+            seconds.append(spent)
+        if not said and len(seconds) >= MEASURED and sum(seconds) >= MEASURED_SECONDS:
+            said = True
+            step, left = statistics.median(seconds), steps - output.step
+            evaluations = 0 if log_every == 1 else -(-left // log_every)
+            rest = left * step + evaluations * evaluation
+            if rest >= LEAST:
+                print(
+                    f"about {duration(rest)} left, measured in the first steps: {left:,} steps of"
+                    f" {duration(step)}, {evaluations} evaluations of {duration(evaluation)}",
+                    flush=True,
+                )
+        yield output
+        began = time.monotonic()
+
+
+def duration(seconds: float) -> str:
+    """A duration as text: two digits and a unit.
+
+    >>> [duration(seconds) for seconds in (0.004, 0.25, 42, 600, 9000, 40000, 1.5e6)]
+    ['4 ms', '250 ms', '42 s', '10 min', '2.5 h', '11 h', '17 days']
+    """
+    units = (("ms", 1e-3, 1), ("s", 1, 120), ("min", 60, 7200), ("h", 3600, 3 * 86400))
+    fitting = [(unit, size) for unit, size, limit in units if seconds < limit]
+    unit, size = fitting[0] if fitting else ("days", 86400)
+    digits = f"{seconds / size:.2g}" if seconds / size < 99.5 else f"{seconds / size:.0f}"
+    return f"{digits} {unit}"

@@ -2,7 +2,7 @@
 
 The check is made before every run at a GPU scale. It refuses the run with all faults that it found,
 or prints one paragraph. Memory is counted; times are estimates (`lab.training.costs`), until the
-first steps are measured (`lab.runs.pace`).
+first steps are measured (`lab.runs.progress`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from lab.configurations import Config
 from lab.errors import LabError
 from lab.runs.experiments import GPU_SCALES, Experiment
-from lab.runs.pace import duration
+from lab.runs.progress import duration
 from lab.runs.run_folder import runs_root
 from lab.training.costs import CARDS, EFFICIENCY, GIB, GPU, Costs
 
@@ -98,9 +98,20 @@ def readiness(
         return findings, ""
     # Without a GPU the run is estimated for the card that its scale is meant for.
     planned = card or CARDS.get(config.scale, CARDS["h200"])
-    findings.append(_hours(costs, planned, max_hours))
-    where = f"{_cards(planned)}{'' if card else ' (no GPU is here: planned)'}"
-    return findings, _paragraph(config, costs, planned, where, price, checkpoint_minutes)
+    processes = int(os.environ.get("WORLD_SIZE", 1))  # that a launcher such as torchrun started
+    cards = f"one {planned.name}" if processes == 1 else f"{processes} x {planned.name}"
+    seconds = costs.seconds(planned)
+    too_long = (
+        f"it would take about {duration(seconds)} on {cards} and max_hours is {max_hours:g}: use"
+        f" more GPUs (lab cluster), a smaller scale, or say max_hours={seconds / 3600:.0f}"
+    )
+    fault = too_long if seconds > 3600 * max_hours else ""
+    findings.append(Finding("time", fault, duration(seconds)))
+    about = f"{config.name} at scale {config.scale} on {cards}"
+    about += "" if card else " (no GPU is here: planned)"
+    money = f", about {seconds / 3600 * price:.0f} at {price:.2f} an hour" if price else ""
+    estimate = _estimate(costs, planned, checkpoint_minutes)
+    return findings, f"{about}: about {duration(seconds)}{money}. {estimate}"
 
 
 def _on_cpu() -> bool:
@@ -152,42 +163,17 @@ def available_memory() -> float | None:
     return int(kibibytes) / 2**20 if kibibytes else None
 
 
-def _hours(costs: Costs, card: GPU, max_hours: float) -> Finding:
-    seconds = costs.seconds(card)
-    fault = (
-        f"it would take about {duration(seconds)} on {_cards(card)} and max_hours is"
-        f" {max_hours:g}: use more GPUs (lab cluster), a smaller scale, or say max_hours="
-        f"{seconds / 3600:.0f}"
-    )
-    return Finding("time", fault if seconds > 3600 * max_hours else "", duration(seconds))
-
-
-def _paragraph(
-    config: Config,
-    costs: Costs,
-    card: GPU,
-    where: str,
-    price: float,
-    checkpoint_minutes: float | None,
-) -> str:
-    """The estimate in words, with its assumption."""
-    step, total = costs.step_seconds(card), costs.seconds(card)
-    money = f", about {total / 3600 * price:.0f} at {price:.2f} an hour" if price else ""
+def _estimate(costs: Costs, card: GPU, checkpoint_minutes: float | None) -> str:
+    """What a step and everything else takes, in words, with the assumption."""
+    step = costs.step_seconds(card)
     parts = ", ".join(f"{name} {duration(part.seconds(card))}" for name, part in costs.step.items())
     pause = max(MIN_CHECKPOINT_SECONDS, WRITE_TIME_FACTOR * costs.checkpoint / DISK_SPEED)
     if checkpoint_minutes is not None:
         pause = 60 * checkpoint_minutes
     return (
-        f"{config.name} at scale {config.scale} on {where}: about {duration(total)}{money}."
-        f" {costs.steps:,} steps of {duration(step)} ({parts}), and"
+        f"{costs.steps:,} steps of {duration(step)} ({parts}), and"
         f" {duration(costs.beside.seconds(card))} for all evaluations and a start. Memory"
         f" {costs.peak_memory:.0f} of {card.memory:.0f} GiB. Loses at most"
         f" {duration(pause + step)} when it is killed. Estimated, not measured: counted work at"
         f" {EFFICIENCY:.0%} of the card's peak; the first steps will say more."
     )
-
-
-def _cards(card: GPU) -> str:
-    """The card, and how many of them a launcher such as torchrun uses for this run."""
-    processes = int(os.environ.get("WORLD_SIZE", 1))
-    return f"one {card.name}" if processes == 1 else f"{processes} x {card.name}"

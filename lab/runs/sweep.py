@@ -17,7 +17,6 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from lab.runs.experiments import experiment
 from lab.runs.processes import run_logged, terminate_all
 from lab.runs.progress import Progress, Watch
 from lab.runs.run_folder import Run, runs_root, writing
@@ -82,7 +81,7 @@ def sweep(
     terminated = threading.Event()  # by SIGTERM, which ends running processes too
     progress = Progress(f"{path.stem}: ", len(items), len(before))
     free_gpus: SimpleQueue[str] = SimpleQueue()
-    for _, gpu in zip(range(jobs), itertools.cycle(gpus), strict=False):
+    for _, gpu in zip(range(jobs), itertools.cycle(gpus or [""]), strict=False):
         free_gpus.put(gpu)
 
     def run_item(item: Item) -> str | None:
@@ -91,19 +90,16 @@ def sweep(
             return None
         with writing(item.run.path):
             item.run.path.mkdir(parents=True, exist_ok=True)
-        config = experiment(item.experiment).configure(item.scale, item.given)
-        progress.begin(item.run, Watch(config))
+        progress.begin(item.run, Watch(item.config))
         log = str(item.run.path / "log.txt")
         if executor:
             reason = executor.run(_command(item, verb), log)
-        elif gpus:
+        else:
             gpu = free_gpus.get()
             try:
                 reason = run_logged(_command(item, verb), log, gpu, terminated)
             finally:
                 free_gpus.put(gpu)
-        else:
-            reason = run_logged(_command(item, verb), log, stopped=terminated)
         if not (keep_going or item.run.finished):
             start_no_more.set()
         return reason

@@ -13,23 +13,23 @@ A line `every_record = ["problem", "pass_rate"]` above the runs names columns of
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from lab.configurations import Config
 from lab.errors import LabError, unknown
 from lab.runs.experiments import experiment
 from lab.runs.run_folder import Run
 from lab.toml_files import read_toml
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """One run of a sweep: what to run, and where it lands."""
 
     experiment: str
     scale: str
     given: dict[str, Any]
+    config: Config
     run: Run
 
 
@@ -99,6 +99,6 @@ def _expand(path: Path, table: dict[str, Any]) -> list[Item]:
     items = []
     for values in itertools.product(*grid.values()):
         given = fixed | dict(zip(grid, values, strict=True))
-        run = Run.of(chosen.configure(scale, given))
-        items.append(Item(name, scale, given, run))
+        config = chosen.configure(scale, given)
+        items.append(Item(name, scale, given, config, Run.of(config)))
     return items

@@ -18,8 +18,7 @@ from lab.configurations import Config
 from lab.errors import LabError, one_of, real
 from lab.runs import loggers
 from lab.runs.experiments import experiment
-from lab.runs.pace import announced
-from lab.runs.progress import described, total_steps
+from lab.runs.progress import announced, described, total_steps
 from lab.runs.readiness import (
     LONGEST_HOURS,
     MIN_CHECKPOINT_SECONDS,
