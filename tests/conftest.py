@@ -6,6 +6,7 @@ import concurrent.futures
 import gc
 import multiprocessing
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -53,6 +54,26 @@ def folders(tmp_path_factory, monkeypatch):
 def runs(folders) -> Path:
     """Where this test's runs land; the folder exists only after the first of them."""
     return folders / "runs"
+
+
+ORIGINALS: dict[tuple, Path] = {}  # the folders that `trained` copies
+
+
+@pytest.fixture
+def trained(tmp_path_factory, runs):
+    """`trained(EXPERIMENT, **settings)`: its finished run at scale smoke, in this test's folder of
+    runs; trained once in a process, with a checkpoint after every step, and copied.
+    """
+    from lab.runs import Run, experiment, train
+
+    def give(name: str, **given) -> Run:
+        config, key = experiment(name).configure("smoke", given), (name, *given.items())
+        if key not in ORIGINALS:
+            ORIGINALS[key] = tmp_path_factory.mktemp("original")
+            train(config, folder=str(ORIGINALS[key]), checkpoint_minutes=0).finish(1.0)
+        return Run(shutil.copytree(ORIGINALS[key], Run.of(config).path))
+
+    return give
 
 
 @pytest.fixture(scope="module")

@@ -24,22 +24,10 @@ def small(**given) -> Run:
     return train(config, checkpoint_minutes=0)
 
 
-@pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    """A finished run, which no test changes."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("LAB_RUNS", str(tmp_path_factory.mktemp("original")))
-    yield small()
-    patch.undo()
-
-
 @pytest.fixture
-def run(original, monkeypatch, tmp_path) -> Run:
-    """A copy of the run."""
-    monkeypatch.setenv("LAB_RUNS", str(tmp_path / "runs"))
-    copy = Run(tmp_path / "runs" / original.id)
-    shutil.copytree(original.path, copy.path)
-    return copy
+def run(trained) -> Run:
+    """A finished run, of which each test has a copy."""
+    return trained("digits", log_every=1)
 
 
 @pytest.fixture
@@ -133,16 +121,16 @@ def test_a_run_does_not_go_on_from_groups_that_are_not_its_own(unfinished, damag
     assert said in refusal(small) and not unfinished.finished
 
 
-def test_another_encoding_of_the_same_groups_is_the_same(unfinished, original):
+def test_another_encoding_of_the_same_groups_is_the_same(unfinished):
     """A kill between the file of groups and its checkpoint leaves more rows; a newer library
     writes other bytes. What counts is the table."""
     import pandas as pd
 
-    path = unfinished.path / "groups.parquet"
+    path, groups = unfinished.path / "groups.parquet", unfinished.groups()
     table = pd.read_parquet(path)
     later = table.assign(step=table["step"].max() + 1)
     pd.concat([table, later]).to_parquet(path, index=False, compression="gzip")
-    assert small().groups().equals(original.groups())
+    assert small().groups().equals(groups)
 
 
 @pytest.fixture
@@ -241,9 +229,10 @@ def test_check_runs_verifies_every_run_that_is_stored(run, capsys):
 
 
 def test_a_disk_that_is_full_is_one_sentence_and_the_run_goes_on_when_there_is_room(
-    original, monkeypatch, tmp_path, capsys
+    trained, monkeypatch, tmp_path, capsys
 ):
     """`capsys` keeps what is printed in memory: the limit counts for pytest's own files too."""
+    original = trained("digits", log_every=1)
     monkeypatch.setenv("LAB_RUNS", str(tmp_path))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     largest = checkpoint(original).stat().st_size
@@ -277,13 +266,13 @@ def test_a_folder_in_which_nothing_can_be_made_is_one_sentence(command, capsys, 
     assert "cannot be written (" in said and "lab --runs FOLDER" in said
 
 
-def test_done_json_holds_the_digests_of_the_files_beside_it(original):
+def test_done_json_holds_the_digests_of_the_files_beside_it(run):
     import hashlib
 
-    digests = json.loads((original.path / "done.json").read_text())["sha256"]
-    with safe_open(checkpoint(original), "pt") as file:
-        assert digests.pop(f"checkpoints/{checkpoint(original).name}") == file.metadata()["sha256"]
+    digests = json.loads((run.path / "done.json").read_text())["sha256"]
+    with safe_open(checkpoint(run), "pt") as file:
+        assert digests.pop(f"checkpoints/{checkpoint(run).name}") == file.metadata()["sha256"]
     assert digests == {
-        name: hashlib.sha256((original.path / name).read_bytes()).hexdigest()
+        name: hashlib.sha256((run.path / name).read_bytes()).hexdigest()
         for name in ("params.json", "provenance.json", "metrics.jsonl", "groups.parquet")
     }

@@ -182,13 +182,13 @@ def test_the_same_command_after_an_edit_begins_anew_and_says_so(folder, capsys):
     )
 
 
-def small(**given) -> Run:
-    return train(configure("tabular", scale="smoke", **given), checkpoint_minutes=0)
+def go_on() -> None:
+    train(configure("tabular", scale="smoke"), checkpoint_minutes=0)
 
 
 @pytest.fixture
-def run() -> Run:
-    return small()
+def run(trained) -> Run:
+    return trained("tabular")
 
 
 def kill(run: Run) -> None:
@@ -202,7 +202,7 @@ def test_a_run_resumed_under_other_code_says_so_everywhere(run, monkeypatch, cap
     monkeypatch.setattr(provenance, "code_digest", lambda: "another")
     monkeypatch.setattr(provenance, "commit_of", lambda *_: "f" * 40)
     capsys.readouterr()
-    small()
+    go_on()
     assert f"lab: {run.id} goes on from step 20 under other code or versions" in (
         capsys.readouterr().err
     )
@@ -216,7 +216,7 @@ def test_a_run_resumed_under_other_code_says_so_everywhere(run, monkeypatch, cap
 def test_a_run_resumed_under_the_same_code_notes_it_and_says_nothing(run, capsys):
     kill(run)
     capsys.readouterr()
-    small()
+    go_on()
     assert "goes on" not in capsys.readouterr().err
     assert [resumed["step"] for resumed in run.provenance["resumed"]] == [20]
     assert "other code" not in origins(gather([run.path]))["commit"][0]
@@ -228,7 +228,7 @@ def test_a_run_killed_before_its_first_checkpoint_is_of_the_code_that_begins_it_
     kill(run)
     shutil.rmtree(run.path / "checkpoints")
     monkeypatch.setattr(provenance, "code_digest", lambda: "another")
-    small()
+    go_on()
     assert run.provenance["code"] == "another" and "resumed" not in run.provenance
 
 
@@ -278,35 +278,33 @@ DAMAGES = {
 SWEEP = '[[runs]]\nexperiment = "tabular"\nscale = "smoke"\n'
 
 
-@pytest.mark.parametrize("command", ["check", "record", "report", "audit", "sweep", "train"])
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_finished_run_whose_metadata_was_changed_is_refused(
-    run, tmp_path, monkeypatch, capsys, damage, command
+@pytest.mark.parametrize("name, spoil", DAMAGES.values(), ids=DAMAGES)
+def test_a_finished_run_whose_metadata_was_changed_is_refused_by_every_command(
+    run, tmp_path, monkeypatch, capsys, name, spoil
 ):
     sweep = tmp_path / "one.toml"
     sweep.write_text(SWEEP)
     monkeypatch.setattr(sweep_results, "RECORDED", tmp_path / "results")
-    name, spoil = DAMAGES[damage]
     spoil(run.path / name)
-    words = {
-        "check": ["check", "--runs"],
-        "record": ["record", str(sweep)],
-        "report": ["report", str(run.path)],
-        "audit": ["audit", str(run.path)],
-        "sweep": ["sweep", str(sweep), "--train"],
-        "train": ["train", "tabular", "scale=smoke"],
-    }
     capsys.readouterr()
-    assert main(words[command]) == 1
-    said = capsys.readouterr()
-    sentence = said.out if command == "check" else said.err
-    assert re.search(rf"{re.escape(str(run.path / name))} (was|cannot)", sentence), sentence
-    assert command == "check" or sentence.count("\n") == 1
+    for words in (
+        ["record", str(sweep)],
+        ["report", str(run.path)],
+        ["audit", str(run.path)],
+        ["sweep", str(sweep), "--train"],
+        ["train", "tabular", "scale=smoke"],
+        ["check", "--runs"],
+    ):
+        assert main(words) == 1
+        out, err = capsys.readouterr()
+        sentence = out if words[0] == "check" else err
+        assert re.search(rf"{re.escape(str(run.path / name))} (was|cannot)", sentence), words
+        assert words[0] == "check" or sentence.count("\n") == 1
     assert not list(tmp_path.glob("results/*/*"))
 
 
-def test_check_compares_the_notebook_and_the_checkpoint_too(run, capsys):
-    notebook, other = run.path / "notebook.ipynb", small(seed=1)
+def test_check_compares_the_notebook_and_the_checkpoint_too(run, trained, capsys):
+    notebook, other = run.path / "notebook.ipynb", trained("tabular", seed=1)
     kill(run)
     notebook.write_text("{}")
     run.finish(1.0)

@@ -22,8 +22,17 @@ from lab.runs.former_names import in_former_names
 ROOT = Path(__file__).parents[1]
 
 
-def small(**given) -> Run:
-    return train(configure("tabular", scale="smoke", **given))
+@pytest.fixture
+def run(trained) -> Run:
+    """A finished run, of which each test has a copy."""
+    return trained("tabular")
+
+
+@pytest.fixture
+def unfinished(run) -> Run:
+    """The run as a kill right before its end would have left it."""
+    (run.path / "done.json").unlink()
+    return run
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
@@ -37,8 +46,7 @@ def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
 # --- What a folder holds ------------------------------------------------------------------------
 
 
-def test_a_trained_run_is_a_folder_of_the_promised_files():
-    run = small()
+def test_a_trained_run_is_a_folder_of_the_promised_files(run):
     names = {path.name for path in run.path.iterdir() if path.suffix != ".lock"}
     assert names == {
         "params.json",
@@ -68,20 +76,18 @@ def test_a_trained_run_is_a_folder_of_the_promised_files():
     )
 
 
-def test_groups_hold_one_row_a_problem_and_step_that_add_up_to_the_metrics():
-    run = small()
+def test_groups_hold_one_row_a_problem_and_step_that_add_up_to_the_metrics(run):
     groups = run.groups()
     assert list(groups.columns) == ["step", "problem", "pass_rate"] and len(groups) == 3 * 16
     means = groups.groupby("step")["pass_rate"].mean()
     assert [record["pass@1"] for record in run.records()] == pytest.approx(list(means), abs=1e-15)
 
 
-def test_a_table_has_the_records_the_parameters_and_the_id_of_the_run():
-    run = small(seed=3)
+def test_a_table_has_the_records_the_parameters_and_the_id_of_the_run(run):
     table = run.table()
     assert (
         list(table["step"]) == [0, 10, 20]
-        and set(table["seed"]) == {3}
+        and set(table["seed"]) == {0}
         and set(table["objective"]) == {"maxrl"}
     )
     assert set(table["run"]) == {run.id} == {f"tabular/{run.path.name}"}
@@ -143,7 +149,7 @@ def test_done_json_is_the_last_file_written_and_put_in_place_whole(monkeypatch):
         real(draft, target)
 
     monkeypatch.setattr(run_folder.os, "replace", replace)
-    run = small()
+    run = train(configure("tabular", scale="smoke"))
     assert [name for name, _ in placed][-1] == "done.json" and [name for name, _ in placed].count(
         "done.json"
     ) == 1
@@ -169,32 +175,27 @@ def test_a_crash_while_writing_leaves_the_old_file_whole(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("half", ['{"step": 30, "pass@1": 0.', '{"step": 30}', "{", "\x00\x00\x00"])
-def test_a_half_written_last_line_of_metrics_does_not_count(half):
-    run = small()
-    told = run.records()
-    (run.path / "done.json").unlink()  # a kill leaves it while the run goes on
-    with open(run.path / "metrics.jsonl", "a") as file:
+def test_a_half_written_last_line_of_metrics_does_not_count(unfinished, half):
+    whole = unfinished.records()
+    with open(unfinished.path / "metrics.jsonl", "a") as file:
         file.write(half)
-    assert run.records() == told and list(run.table()["step"]) == [0, 10, 20]
+    assert unfinished.records() == whole and list(unfinished.table()["step"]) == [0, 10, 20]
 
 
 @pytest.mark.parametrize(
     "content", [b'{"step": 0}\n{"st\n{"step": 2}\n', b"\x00\x00\n", b"\xff\xfe\n", b"\n"]
 )
-def test_a_spoilt_line_of_metrics_is_refused_with_a_sentence(content):
-    run = small()
-    (run.path / "done.json").unlink()
-    (run.path / "metrics.jsonl").write_bytes(content)
+def test_a_spoilt_line_of_metrics_is_refused_with_a_sentence(unfinished, content):
+    (unfinished.path / "metrics.jsonl").write_bytes(content)
     assert re.search(
         r"metrics\.jsonl cannot be read \(.+\): remove the folder and run it again",
-        refusal(run.records),
+        refusal(unfinished.records),
     )
 
 
 @pytest.mark.parametrize("name", ["params", "provenance", "done"])
 @pytest.mark.parametrize("content", [b"", b"{", b"5", b'{"a": 1}}', b"\xff\xfe"])
-def test_corrupted_json_is_refused_with_a_sentence(name, content):
-    run = small()
+def test_corrupted_json_is_refused_with_a_sentence(run, name, content):
     if name != "done":
         (run.path / "done.json").unlink()  # the metadata of a finished run: test_identity.py
     (run.path / f"{name}.json").write_bytes(content)
@@ -210,20 +211,16 @@ def test_a_missing_json_is_refused_with_a_sentence(tmp_path, name):
     assert said.endswith(f"{tmp_path / 'x'} is not a run folder, or its run has not finished")
 
 
-@pytest.mark.parametrize("given", [{"seed": 1}, {"learning_rate": 0.2}, {"objective": "rloo"}])
-def test_other_parameters_in_the_same_folder_are_refused_and_change_nothing(tmp_path, given):
-    train(configure("tabular", scale="smoke", seed=0), folder=str(tmp_path))
-    before = snapshot(tmp_path)
-    said = refusal(
-        train, configure("tabular", scale="smoke", **({"seed": 0} | given)), folder=str(tmp_path)
-    )
-    key, value = next(iter(given.items()))
+@pytest.mark.parametrize("key, value", [("seed", 1), ("learning_rate", 0.2), ("objective", "rloo")])
+def test_other_parameters_in_the_same_folder_are_refused_and_change_nothing(run, key, value):
+    before = snapshot(run.path)
+    other = configure("tabular", scale="smoke", **{key: value})
     assert re.fullmatch(
-        rf"{tmp_path} holds a run with {key} = \S+, but {value!r} was requested: choose another"
+        rf"{run.path} holds a run with {key} = \S+, but {value!r} was requested: choose another"
         " folder, or remove it",
-        said,
+        refusal(train, other, folder=str(run.path)),
     )
-    assert snapshot(tmp_path) == before
+    assert snapshot(run.path) == before
 
 
 def test_another_experiment_in_the_same_folder_is_refused(tmp_path):
@@ -282,7 +279,9 @@ def test_no_file_of_a_run_holds_a_path_of_this_machine(monkeypatch, runs):
     monkeypatch.setattr(
         sys, "argv", [str(ROOT / "lab" / "__main__.py"), f"--runs={runs}", "train", "tabular"]
     )
-    files = [file.read_text() for file in small().path.glob("*.json*")]
+    files = [
+        file.read_text() for file in train(configure("tabular", scale="smoke")).path.glob("*.json*")
+    ]
     assert len(files) == 4 and any("lab --runs=runs train tabular" in text for text in files)
     for text in files:
         assert not re.search(r"(?<![\w.])/\w+/", text), text
