@@ -5,7 +5,6 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from lab.errors import LabError
-from lab.runs import configure, train
 from lab.runs import results as found_results
 from lab.runs.run_folder import Run
 from lab.runs.sweep_file import read_sweep
@@ -35,11 +34,10 @@ def places(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run_all(places) -> list[Run]:
-    return [
-        train(configure(item.experiment, scale=item.scale, **item.given))
-        for item in read_sweep(places / "sweeps/tiny.toml")
-    ]
+@pytest.fixture
+def ran(places, trained) -> list[Run]:
+    """The runs of the sweep."""
+    return [trained("tabular", **item.given) for item in read_sweep(places / "sweeps/tiny.toml")]
 
 
 def own_results(sweep: str, experiment: str):
@@ -63,17 +61,15 @@ def test_an_unknown_sweep_names_the_nearest(places):
         results("tyni", "tabular")
 
 
-def test_results_hold_exactly_the_runs_of_the_sweep(places):
-    runs = run_all(places)
-    train(configure("tabular", scale="smoke", estimator="grpo"))  # another run in the same folder
+def test_results_hold_exactly_the_runs_of_the_sweep(ran, trained):
+    trained("tabular", estimator="grpo")  # another run in the same folder
     found = own_results("tiny", "tabular")
-    assert set(found.runs) == {run.id for run in runs} == set(found.metrics["run"])
+    assert set(found.runs) == {run.id for run in ran} == set(found.metrics["run"])
     assert (found.groups["step"] == 20).all() and len(found.groups) == 4 * 16
-    assert found.runs[runs[0].id]["provenance"]["versions"]["torch"]
+    assert found.runs[ran[0].id]["provenance"]["versions"]["torch"]
 
 
-def test_recorded_results_equal_the_runs_they_were_recorded_from(places):
-    run_all(places)
+def test_recorded_results_equal_the_runs_they_were_recorded_from(places, ran):
     own = own_results("tiny", "tabular")
     assert [path.name for path in record(places / "sweeps/tiny.toml")] == [
         "tabular-groups.parquet",
@@ -86,10 +82,10 @@ def test_recorded_results_equal_the_runs_they_were_recorded_from(places):
     assert recorded.runs == own.runs
 
 
-def test_results_are_the_recorded_ones_whatever_runs_there_are_and_a_reports_your_own(places):
-    runs, sweep = run_all(places), places / "sweeps/tiny.toml"
+def test_results_are_the_recorded_ones_whatever_runs_there_are_and_a_reports_your_own(places, ran):
+    sweep = places / "sweeps/tiny.toml"
     record(sweep)
-    for run in runs:
+    for run in ran:
         metrics = (run.path / "metrics.jsonl").read_text()
         (run.path / "metrics.jsonl").write_text(metrics.replace('"pass@1": 0.', '"pass@1": 1.'))
         (run.path / "done.json").unlink()
@@ -97,14 +93,13 @@ def test_results_are_the_recorded_ones_whatever_runs_there_are_and_a_reports_you
     assert (results("tiny", "tabular").metrics["pass@1"] < 1).all()
     assert (own_results("tiny", "tabular").metrics["pass@1"] > 1).all()
     assert (results_of_sweep(sweep, "tabular").metrics["pass@1"] > 1).all()
-    (runs[0].path / "done.json").unlink()
+    (ran[0].path / "done.json").unlink()
     assert (results_of_sweep(sweep, "tabular").metrics["pass@1"] < 1).all()
     with pytest.raises(LabError, match="1 of 4 runs of tabular"):
         own_results("tiny", "tabular")
 
 
-def test_over_seeds_gives_mean_interval_and_number_of_seeds(places):
-    run_all(places)
+def test_over_seeds_gives_mean_interval_and_number_of_seeds(ran):
     with own_runs():
         found = found_results("tiny", "tabular")
     curve = found.over_seeds("pass@1", ["objective"])
@@ -118,8 +113,7 @@ def test_over_seeds_gives_mean_interval_and_number_of_seeds(places):
     assert (row["low"], row["high"]) == pytest.approx((student.low, student.high))
 
 
-def test_one_seed_has_no_interval(places):
-    train(configure("tabular", scale="smoke", estimator="rloo", seed=0))
+def test_one_seed_has_no_interval(places, ran):
     (places / "sweeps/tiny.toml").write_text(
         SWEEP.replace('["rloo", "maxrl"], seed = [0, 1]', '["rloo"], seed = [0]')
     )
@@ -127,11 +121,10 @@ def test_one_seed_has_no_interval(places):
     assert curve["low"].isna().all() and curve["high"].isna().all() and (curve["seeds"] == 1).all()
 
 
-def test_the_groups_of_every_record_are_kept_where_the_sweep_asks_for_them(places):
+def test_the_groups_of_every_record_are_kept_where_the_sweep_asks_for_them(places, ran):
     sweep = places / "sweeps/tiny.toml"
     with pytest.raises(LabError, match="are recorded"):
         results_of_every_record("tiny", "tabular")
-    runs = run_all(places)
     record(sweep)
     with pytest.raises(LabError, match="keeps the groups of the last record only"):
         results_of_every_record("tiny", "tabular")
@@ -144,7 +137,7 @@ def test_the_groups_of_every_record_are_kept_where_the_sweep_asks_for_them(place
     record(sweep)
     with own_runs():
         own = results_of_every_record("tiny", "tabular")
-    steps = runs[0].groups()["step"].unique().tolist()
+    steps = ran[0].groups()["step"].unique().tolist()
     assert len(steps) > 2 and own.groups["step"].unique().tolist() == steps
     assert len(own.groups) == 4 * 16 * len(steps)
     recorded = results_of_every_record("tiny", "tabular")

@@ -33,22 +33,17 @@ def contents(config: Config) -> dict[str, str]:
 
     LabError: a file is missing; a plugin is broken.
     """
-    with chdir(config.folder):
-        return _contents(config)
-
-
-def _contents(config: Config) -> dict[str, str]:
     digests = {}
-    for key, rule in config.rules().items():
-        # `estimator` has one meaning everywhere, so that a plugin's world need not say it.
-        kind = "estimator" if key in ("estimator", "estimators") else rule.content
-        if kind:
+    with chdir(config.folder):
+        for key, rule in config.rules().items():
+            # `estimator` has one meaning everywhere, so that a plugin's world need not say it.
+            kind = "estimator" if key in ("estimator", "estimators") else rule.content
             value = getattr(config, key)
-            for name in value if rule.is_list else [value]:
+            for name in (value if rule.is_list else [value]) if kind else ():
                 if parts := PARTS[kind](name, config):
                     digests[f"{key} {name}"] = digest(parts)
-    for name in config.code:
-        digests[f"plugin {Path(name).name}"] = digest(_files(_imported([name])))
+        for name in config.code:
+            digests[f"plugin {Path(name).name}"] = digest(_files(_imported([name])))
     return digests
 
 
@@ -215,14 +210,10 @@ def _modules(name: str, folders: Iterable[Path]) -> list[Path]:
     if is_ours(name):
         return []
     for folder in folders:
-        files = []
-        for depth in range(1, len(parts) + 1):
-            path = folder.joinpath(*parts[:depth])
-            files += [
-                file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()
-            ]
-        if files:
-            return files
+        paths = [folder.joinpath(*parts[:depth]) for depth in range(1, len(parts) + 1)]
+        files = [file for path in paths for file in (path / "__init__.py", path.with_suffix(".py"))]
+        if present := [file for file in files if file.is_file()]:
+            return present
     return []
 
 
@@ -247,6 +238,5 @@ def _names_imported(file: Path, folders: Iterable[Path]) -> list[str]:
 
 def _is_installed(folder: str) -> bool:
     """Whether a folder of modules is Python's own, or of installed packages."""
-    return Path(folder).resolve().is_relative_to(sys.prefix) or Path(
-        folder
-    ).resolve().is_relative_to(sys.base_prefix)
+    path = Path(folder).resolve()
+    return path.is_relative_to(sys.prefix) or path.is_relative_to(sys.base_prefix)

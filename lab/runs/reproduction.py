@@ -33,20 +33,13 @@ ANYWHERE = 4  # half-widths that a mean may move by at one record; on average ov
 
 @dataclass(frozen=True)
 class Difference:
-    """How far the runs made again are from the recorded ones, in one metric.
-
-    | field | meaning |
-    |---|---|
-    | `largest`, `mean` | of the numbers compared: all records, or all means over seeds |
-    | `used` | the largest share of what is allowed; above 1 they disagree |
-    | `where` | the setting in which that is |
-    """
+    """How far the runs made again are from the recorded ones, in one metric."""
 
     metric: str
-    largest: float
+    largest: float  # of the numbers compared: all records, or all means over seeds
     mean: float
-    used: float
-    where: str
+    used: float  # the largest share of what is allowed; above 1 they disagree
+    where: str  # the setting in which that is
 
     def __str__(self) -> str:
         where = f", {self.where}" if self.where else ""
@@ -58,17 +51,13 @@ class Difference:
 
 @dataclass(frozen=True)
 class Repetition:
-    """The runs of one experiment, made again.
-
-    `repeats_to` is that of the preset; `origins` says where the runs made again, and the recorded
-    ones, were made.
-    """
+    """The runs of one experiment, made again."""
 
     experiment: str
     runs: int
-    repeats_to: float | None
+    repeats_to: float | None  # of the preset
     differences: list[Difference]
-    origins: dict[str, list[str]]
+    origins: list[str]  # where the runs made again, and the recorded ones, were made
 
     @property
     def agrees(self) -> bool:
@@ -84,8 +73,7 @@ class Repetition:
         verdict = "agree" if self.agrees else "DISAGREE"
         return [
             f"{self.experiment}: {self.runs} runs {verdict} with the recorded ones ({rule})",
-            *(f"  {difference}" for difference in self.differences),
-            *(f"  {which}: {origin}" for which, all in self.origins.items() for origin in all),
+            *(f"  {line}" for line in [*self.differences, *self.origins]),
         ]
 
 
@@ -126,7 +114,7 @@ def _repetition(name: str, again: Results, before: Results) -> Repetition:
         if list(new) != list(old):
             raise LabError(f"{name}: {metric!r} is recorded at other steps: record the sweep again")
         differences.append(_difference(metric, new, old, settings, repeats_to))
-    origins = {"made again": _origins(again), "recorded": _origins(before)}
+    origins = [*_origins("made again", again), *_origins("recorded", before)]
     return Repetition(name, len(again.runs), repeats_to, differences, origins)
 
 
@@ -186,11 +174,11 @@ def _distance(
         return np.where(same, 0.0, np.nan_to_num(np.abs(a - b), nan=np.inf, posinf=np.inf))
 
 
-def _origins(results: Results) -> list[str]:
+def _origins(which: str, results: Results) -> list[str]:
     """Commit, processor and torch of runs, each combination once."""
     origins = set()
     for run in results.runs.values():
         made = run["provenance"]
         torch = made["versions"].get("torch")
-        origins.add(f"commit {str(made['commit'])[:7]}, torch {torch}, {made['device']}")
+        origins.add(f"{which}: commit {str(made['commit'])[:7]}, torch {torch}, {made['device']}")
     return sorted(origins)
