@@ -239,4 +239,5 @@ def _names_imported(file: Path, folders: Iterable[Path]) -> list[str]:
 def _is_installed(folder: str) -> bool:
     """Whether a folder of modules is Python's own, or of installed packages."""
     path = Path(folder).resolve()
-    return path.is_relative_to(sys.prefix) or path.is_relative_to(sys.base_prefix)
+    prefixes = (Path(sys.prefix), Path(sys.base_prefix))
+    return any(path.is_relative_to(prefix.resolve()) for prefix in prefixes)
