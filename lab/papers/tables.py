@@ -91,7 +91,7 @@ def _hyperparameters(item: Item) -> Lines:
     """Each printed value beside that of the preset, the name of the setting, and a mark."""
     chosen = item.hyperparameters
     preset = experiment(chosen["preset"])
-    values = preset.usual | preset.scales["paper"]
+    values = preset.at("paper")
     rows: Lines = [HEAD]
     for row in printed_texts("hyperparameters", item.paper, item.item).itertuples():
         published = f"{row.value} ({row.remark})" if row.remark else row.value

@@ -26,7 +26,6 @@ from typing import Any
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, whole
 from lab.judge.verifier import Verifier
-from lab.llm.data.datasets import Problem
 from lab.llm.data.prompts import load_prompt
 from lab.llm.train import verl_config
 from lab.llm.train.problems import loaded_set
@@ -179,7 +178,10 @@ def _parquet(config: LanguageModelConfig, name: str, split: str, template: Any) 
 
     limit = config.problems if split == "train" else config.eval_problems
     loaded = loaded_set(config, name, limit, split)
-    usable = _usable(loaded.problems, config.style)
+    with Verifier(config.style) as verifier:
+        broken = verifier.unparsable([problem.answer for problem in loaded.problems])
+    numbered = enumerate(loaded.problems)
+    usable = [problem for index, problem in numbered if problem.answer and index not in broken]
     dropped = len(loaded.problems) - len(usable)
     remark = f"; {dropped} more have no usable gold answer" if dropped else ""
     print(f"{split}: {loaded}{remark}", flush=True)
@@ -191,12 +193,3 @@ def _parquet(config: LanguageModelConfig, name: str, split: str, template: Any) 
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(verl_config.rows(usable, template, split)), buffer)
     return buffer.getvalue()
-
-
-def _usable(problems: tuple[Problem, ...], style: str) -> list[Problem]:
-    """The problems whose gold answer the verifier can parse."""
-    with Verifier(style) as verifier:
-        broken = verifier.unparsable([problem.answer for problem in problems])
-    return [
-        problem for index, problem in enumerate(problems) if problem.answer and index not in broken
-    ]

@@ -41,6 +41,10 @@ SCALES = ("smoke", "laptop", "gpu24", "h100", "h200", "paper")
 # Refused without a GPU, unless device=cpu is given.
 GPU_SCALES = ("gpu24", "h100", "h200", "paper")
 START = "_start"  # how the name of the training ends that an experiment starts from
+# What a preset may hold, and what it must hold once [settings] and `like` are read.
+TEXTS = ("like", "title", "notebook", "configuration", "trainer")
+TABLES = ("start", "settings", "lesson", *SCALES)
+REQUIRED = ("title", "notebook", "configuration", "laptop")
 RULES = ("value", "help", "least", "most", "choices", "content")  # of an entry of [settings]
 
 
@@ -78,14 +82,14 @@ class Experiment:
         """
         if scale not in self.scales:
             raise unknown(f"scale of {self.name}", scale, self.scales)
-        values = self.usual | self.scales[scale]
+        usual, values = self.at("laptop"), self.at(scale)
         for key, value in in_present_names(given or {}, values).items():
             if key not in values:
                 raise unknown(f"parameter of {self.name}", key, values)
             values[key] = value
         # The class checks its values too, but only here is the usual value known, for the error.
         for key, value in values.items():
-            self.rules[key].checked(f"{self.name}: {key}", value, like=self.usual[key])
+            self.rules[key].checked(f"{self.name}: {key}", value, like=usual[key])
         folder = folder or ("." if self.trainer else str(self.notebook.parent))
         with self._told():
             config = self.configuration(
@@ -104,10 +108,9 @@ class Experiment:
         """What is known of every setting besides its value, by name."""
         return self.configuration.rules()
 
-    @property
-    def usual(self) -> dict[str, Any]:
-        """The values of all settings on a laptop, in the order of the class."""
-        values = dict(self.configuration.defaults()) | self.scales["laptop"]
+    def at(self, scale: str) -> dict[str, Any]:
+        """The values of all settings at a scale, in the order of the class."""
+        values = self.configuration.defaults() | self.scales["laptop"] | self.scales[scale]
         return {key: values[key] for key in self.rules}
 
     def command(self, scale: str, parameters: dict[str, Any]) -> str:
@@ -116,7 +119,7 @@ class Experiment:
         `parameters` are all of the run's, by their present or former names. A start is trained by
         the command of what starts from it.
         """
-        usual = self.usual | self.scales[scale]
+        usual = self.at(scale)
         assignments = [
             f"{key}={_as_toml(value)}"
             for key, value in in_present_names(parameters, usual).items()
@@ -169,7 +172,7 @@ class Experiment:
 
     def changed(self, config: Config) -> dict[str, Any]:
         """The settings of `config` that differ from the preset at its scale."""
-        preset = self.usual | self.scales[config.scale]
+        preset = self.at(config.scale)
         return {key: value for key, value in config.settings().items() if value != preset[key]}
 
     def header(self, config: Config) -> str:
@@ -298,7 +301,7 @@ def _configure_notebook(
         if isinstance(value, PLAIN) and not key.startswith("_") and key not in JUPYTER
     }
     scale, folder = str(variables.pop("scale", "laptop")), str(variables.pop("folder", ""))
-    usual = chosen.usual
+    usual = chosen.at("laptop")
     changed = {
         key: value
         for key, value in in_present_names(variables, usual).items()
@@ -340,39 +343,27 @@ def read_preset(path: Path) -> Experiment:
     plugin = path.parent != PRESETS
     if plugin:
         content.setdefault("notebook", f"{path.stem}.ipynb")
-    required = ("title", "notebook", "configuration", "laptop")
     if "settings" in content:
         _declare(content, path)
-    optional = ("trainer", "start", "repeats_to", "lesson")
-    for key in required:
+    for key in REQUIRED:
         if key not in content:
-            raise LabError(f"{path.name}: no {key!r}; every preset needs {', '.join(required)}")
+            raise LabError(f"{path.name}: no {key!r}; every preset needs {', '.join(REQUIRED)}")
     for key in ("configuration", "trainer"):
         if ".py:" in str(content.get(key, "")):  # a file beside the preset
             content[key] = str(path.parent / content[key])
-    trainer = content.get("trainer")
-    if trainer is not None and ":" not in trainer:
+    trainer, start = content.get("trainer"), content.get("start")
+    if trainer is not None and not trainer.rpartition(":")[0]:
         raise LabError(f'{path.name}: trainer {trainer!r}: write "module:function"')
-    for key in content:
-        if key not in (*required, *optional, *SCALES):
-            raise unknown(f"key of {path.name}", key, ["like", *optional, *required[:3], *SCALES])
     configuration = _class(content["configuration"], path.name)
-    start = content.get("start")
     if start is not None:
-        for key in start.keys() ^ {"trainer", "configuration"}:
-            raise unknown(
-                f"key of {path.name} [start], or one that it lacks:",
-                key,
-                ["trainer", "configuration"],
-            )
+        parts = ("trainer", "configuration")
+        for key in start.keys() ^ set(parts):
+            raise unknown(f"key of {path.name} [start], or one that it lacks:", key, parts)
         if not issubclass(configuration, _class(start["configuration"], f"{path.name} [start]")):
             raise LabError(
                 f"{path.name}: {content['configuration']} must be a subclass of"
                 f" {start['configuration']}, since one run gives both trainings their settings"
             )
-    repeats_to = content.get("repeats_to")
-    if repeats_to is not None:
-        repeats_to = real(f"{path.name}: repeats_to", repeats_to, 1e-16, 1)
     rules = configuration.rules()
     needed = rules.keys() - configuration.defaults().keys()
     scales = {scale: content[scale] for scale in SCALES if scale in content}
@@ -383,27 +374,31 @@ def read_preset(path: Path) -> Experiment:
         for key in values.keys() - rules.keys() | missing:
             raise unknown(f"parameter of {path.name} [{table}], or one that it lacks:", key, rules)
     return Experiment(
-        path.stem,
-        content["title"],
-        (path.parent if plugin else NOTEBOOKS) / content["notebook"],
-        configuration,
-        trainer,
-        start,
-        scales,
-        repeats_to,
-        lesson,
+        name=path.stem,
+        title=content["title"],
+        notebook=(path.parent if plugin else NOTEBOOKS) / content["notebook"],
+        configuration=configuration,
+        trainer=trainer,
+        start=start,
+        scales=scales,
+        repeats_to=content.get("repeats_to"),
+        lesson=lesson,
     )
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """The content of a preset file. LabError: a text or a table that it needs is something else."""
+    """The content of a preset file. LabError: an unknown key, or a value that cannot be its."""
     content = read_toml(path)
     for key, value in content.items():
-        if key in ("like", "title", "notebook", "configuration", "trainer"):
-            if not isinstance(value, str):
-                raise LabError(f"{path.name}: {key} = {value!r} must be a text in quotes")
-        elif key in ("start", "lesson", "settings", *SCALES) and not isinstance(value, dict):
+        if key not in (*TEXTS, *TABLES, "repeats_to"):
+            raise unknown(f"key of {path.name}", key, [*TEXTS, *TABLES, "repeats_to"])
+        if key in TEXTS and not isinstance(value, str):
+            raise LabError(f"{path.name}: {key} = {value!r} must be a text in quotes")
+        if key in TABLES and not isinstance(value, dict):
             raise LabError(f"{path.name}: {key} = {value!r} is not a table: write [{key}]")
+    if "repeats_to" in content:
+        where = f"{path.name}: repeats_to"
+        content["repeats_to"] = real(where, content["repeats_to"], 1e-16, 1)
     return content
 
 
@@ -472,14 +467,10 @@ def _class(place: str | type[Config], where: str) -> type[Config]:
 
 def _inherit(parent: str, content: dict[str, Any], path: Path) -> dict[str, Any]:
     """The content of a preset, completed from the preset that it is `like`."""
-    parent_path = path.parent / f"{parent}.toml"
-    if not parent_path.exists():
-        raise unknown(
-            f"preset that {path.name} is like,",
-            str(parent),
-            [preset.stem for preset in path.parent.glob("*.toml")],
-        )
-    inherited = _read(parent_path)
+    siblings = {preset.stem: preset for preset in path.parent.glob("*.toml")}
+    if parent not in siblings:
+        raise unknown(f"preset that {path.name} is like,", parent, siblings)
+    inherited = _read(siblings[parent])
     for key in ("trainer", "configuration", "start"):
         if key in inherited:
             content.setdefault(key, inherited[key])

@@ -251,7 +251,7 @@ def check_notebook(chosen: Experiment) -> None:
         )
     cell, code = parameter_cell(chosen.notebook)
     by_command = {"scale": "laptop", "folder": ""}  # filled in by `lab run`
-    expected = by_command | chosen.usual
+    expected = by_command | chosen.at("laptop")
     for key, value in cell.items():
         if key not in expected:
             raise unknown(

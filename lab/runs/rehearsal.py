@@ -104,7 +104,8 @@ def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
     scale = scale_of_card(memory)
     folder = folder or (MEASURED if on_gpu else runs_root() / "rehearsal")
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{_slug(device())}.json"
+    name = re.sub(r"[^a-z0-9]+", "-", device().split(",")[0].lower()).strip("-")
+    path = folder / f"{name}.json"
     about = {"device": device(), "memory": memory, "scale": scale, **provenance()}
     measured = json.loads(path.read_text()) if path.exists() else {"parts": {}}
     if measured.get("commit") != about["commit"]:
@@ -357,10 +358,6 @@ def _trained(name: str, scale: str, environment: dict[str, str]) -> Run:
 def _only_run(environment: dict[str, str], name: str) -> Run:
     (path,) = [path for path in Path(environment["LAB_RUNS"], name).iterdir() if path.is_dir()]
     return Run(path)
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.split(",")[0].lower()).strip("-")
 
 
 # --- The README's cells -------------------------------------------------------------------------

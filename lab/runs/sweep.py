@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import subprocess
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -39,20 +38,14 @@ class Outcome:
 def visible_gpus() -> list[str]:
     """The GPUs that processes started here may use, as CUDA_VISIBLE_DEVICES names them.
 
-    None if LAB_DEVICE is cpu. The driver's own tool lists them, so that torch is not loaded here.
+    None if LAB_DEVICE is cpu, or the driver's own tool lists none.
     """
-    if os.environ.get("LAB_DEVICE") == "cpu":
-        return []
-    try:
-        listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    present = sum(line.startswith("GPU ") for line in listing.stdout.splitlines())
-    if listing.returncode != 0 or not present:
-        return []
+    from lab.training.device import cards
+
+    present = [] if os.environ.get("LAB_DEVICE") == "cpu" else cards()
     allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if allowed is None:
-        return [str(number) for number in range(present)]
+    if allowed is None or not present:
+        return [str(number) for number in range(len(present))]
     names = [name.strip() for name in allowed.split(",")]
     # CUDA ignores everything after the first invalid name.
     return list(itertools.takewhile(lambda name: name not in ("", "-1"), names))
