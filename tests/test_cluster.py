@@ -484,9 +484,14 @@ def slurm(tmp_path):
     return run
 
 
-def test_slurm_starts_ray_on_every_node_waits_and_trains_on_the_first(slurm):
+def test_slurm_starts_ray_on_every_node_waits_and_trains_on_the_first(slurm, tmp_path):
+    """All nodes have the token of the job, which only its user can read and which goes with it."""
     said, done = slurm()
     assert done.returncode == 0, done.stderr
+    tokens = [line for line in said if line.startswith("mode ")]
+    assert len(tokens) == 2 and len(set(tokens)) == 1
+    assert re.fullmatch(r"mode token 600 [0-9a-f]{64}", tokens[0])
+    assert not [path for path in tmp_path.iterdir() if "token" in path.name]
     said = [line for line in said if line.startswith(("ray", "python"))]
     assert set(said[:-2]) >= {
         (
@@ -499,14 +504,6 @@ def test_slurm_starts_ray_on_every_node_waits_and_trains_on_the_first(slurm):
     assert said[-2:] == ["python -", said[-1]] and said[-1].startswith(
         "python -m verl.trainer.main_ppo algorithm.adv_"
     )
-
-
-def test_every_node_of_a_slurm_job_has_its_own_token_which_only_its_user_can_read(slurm, tmp_path):
-    said, _ = slurm()
-    tokens = [line for line in said if line.startswith("mode ")]
-    assert len(tokens) == 2 and len(set(tokens)) == 1
-    assert re.fullmatch(r"mode token 600 [0-9a-f]{64}", tokens[0])
-    assert not [path for path in tmp_path.iterdir() if "token" in path.name]  # gone with the job
 
 
 @pytest.mark.parametrize("way", ["127.0.1.1", ""])

@@ -148,34 +148,26 @@ def test_a_notebook_becomes_a_lesson_and_changed_code_is_seen(
 def test_the_outputs_of_a_lesson_are_of_the_settings_in_its_table_and_of_one_machine(
     invent, make, monkeypatch
 ):
+    """Bars of progress are left out, and other words to standard error are not."""
     monkeypatch.setenv("JUPYTER_PATH", "")
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     monkeypatch.delenv("LAB_DEVICE", raising=False)
     told = "print('steps', config.steps, *map(os.environ.get, ('LAB_DEVICE', 'OMP_NUM_THREADS')))"
-    cells = [make, "import os", told]
+    say = "import os\ndef say(words): print(words, end='', file=sys.stderr, flush=True)"
+    bar = "say('\\rLoading   0%|')\nsay('\\rLoading 100%|')\nsay('\\n')"
+    cells = [make, say, f"{bar}\n{told}\nsay('stale')"]
     name = invent(f"{PRESET}[lesson]\nsteps = 2\n", *cells, parameters=PARAMETERS)
     lesson = nbformat.read(write_lesson(name), as_version=4)
     assert lesson.cells[0].source == PARAMETERS and "steps = 3" in PARAMETERS
-    said = "".join(output.text for cell in lesson.cells for output in cell.outputs)
-    assert "  scale laptop\n  steps = 2\n" in said and said.endswith("steps 2 cpu 1\n")
+    (header,), *_, last = [cell.outputs for cell in lesson.cells if cell.outputs]
+    assert "  scale laptop\n  steps = 2\n" in header.text
+    said = {output.name: output.text.strip() for output in last}
+    assert said == {"stdout": "steps 2 cpu 1", "stderr": "stale"}
     assert os.environ["OMP_NUM_THREADS"] == "3" and "LAB_DEVICE" not in os.environ
     assert experiment(name).configure().steps == 3 and lesson_configuration(name).steps == 2
     invent(f"{PRESET}[lesson]\nsteps = 0\n", *cells, parameters=PARAMETERS)
     with pytest.raises(LabError, match="^tiny: steps = 0 is out of range"):
         write_lesson(name)
-
-
-def test_bars_of_progress_are_left_out_of_a_lesson_and_other_words_to_stderr_are_not(
-    invent, make, monkeypatch
-):
-    monkeypatch.setenv("JUPYTER_PATH", "")
-    said = "import sys\ndef say(words): print(words, end='', file=sys.stderr, flush=True)"
-    bar = "say('\\rLoading   0%|')\nsay('\\rLoading 100%|')\nsay('\\n')"
-    words = "print('steps', config.steps)\nsay('stale')"
-    name = invent(PRESET, make, said, f"{bar}\n{words}", parameters=PARAMETERS)
-    lesson = nbformat.read(write_lesson(name), as_version=4)
-    found = {output.name: output.text.strip() for output in lesson.cells[-1].outputs}
-    assert found == {"stdout": "steps 3", "stderr": "stale"}
 
 
 def test_a_failing_lesson_stays_as_it_was(invent, make, monkeypatch):

@@ -205,9 +205,6 @@ def test_a_name_that_is_not_near_is_not_suggested():
     assert "did you mean" not in str(unknown("parameter", "lr", ["kl", "steps"]))
 
 
-# --- Damaged runs ---------------------------------------------------------------------------------
-
-
 # --- How runs end ---------------------------------------------------------------------------------
 
 
