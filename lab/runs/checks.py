@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from importlib import metadata
+from typing import Any
 
 from lab.errors import LabError
 from lab.runs.experiments import experiment, experiments
@@ -23,10 +23,10 @@ def checks() -> Iterator[tuple[str, str]]:
     yield "installed versions", _versions()
     yield "data: handwritten digits", _fault(_digits)
     for name in experiments():
-        yield f"preset {name}", _fault(partial(_preset, name))
-        yield f"notebook of {name}", _fault(partial(_notebook, name))
+        yield f"preset {name}", _fault(_preset, name)
+        yield f"notebook of {name}", _fault(_notebook, name)
     for path in sorted((ROOT / "sweeps").glob("*.toml")):
-        yield f"sweep {path.stem}", _fault(partial(read_sweep, path))
+        yield f"sweep {path.stem}", _fault(read_sweep, path)
 
 
 def check_runs() -> Iterator[tuple[str, str]]:
@@ -40,13 +40,13 @@ def check_runs() -> Iterator[tuple[str, str]]:
         if (folder / "settings.json").exists():
             continue  # of an evaluation
         run = Run(folder)
-        yield f"run {run.id}", _fault(partial(check_stored, run))
+        yield f"run {run.id}", _fault(check_stored, run)
 
 
-def _fault(check: Callable[[], object]) -> str:
+def _fault(check: Callable[..., object], *subject: Any) -> str:
     """The refusal of a check as text, empty if it passes."""
     try:
-        check()
+        check(*subject)
     except LabError as error:
         return str(error)
     return ""

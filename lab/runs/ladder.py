@@ -12,12 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.configurations import Config
-from lab.runs.experiments import NOTEBOOKS, experiment, experiments
+from lab.runs.experiments import NOTEBOOKS, Experiment, experiment, experiments
 from lab.runs.lessons import small_picture
 from lab.runs.run_folder import write_atomically
 
-# Who begins reads these first, whatever their numbers are; the others follow by number.
+# Who begins reads these first; the others follow, both by their numbers.
 FIRST = ("from_zero", "lemmas")
 BEGIN = "Start here"
 SECTIONS = {  # by the first digit of the number
@@ -59,28 +58,27 @@ def ladder() -> list[Entry]:
     """Every notebook of the project, in the order of reading; those of plugins are left out."""
     chosen = [experiment(name) for name in experiments()]
     ours = [one for one in chosen if one.notebook.parent == NOTEBOOKS]
-    first = {name: place for place, name in enumerate(FIRST)}
-    ours.sort(key=lambda one: (first.get(one.name, len(FIRST)), one.notebook.name))
-    return [_entry(one.name, one.title, one.notebook, one.configuration) for one in ours]
+    ours.sort(key=lambda one: (one.name not in FIRST, one.notebook.name))
+    return [_entry(one) for one in ours]
 
 
-def _entry(name: str, title: str, path: Path, configuration: type[Config]) -> Entry:
+def _entry(chosen: Experiment) -> Entry:
     import nbformat
 
-    notebook = nbformat.read(path, as_version=4)
+    notebook = nbformat.read(chosen.notebook, as_version=4)
     words = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     outputs = (output for cell in notebook.cells for output in cell.get("outputs", []))
     drawn = [
         output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})
     ]
     return Entry(
-        path,
-        BEGIN if name in FIRST else SECTIONS[path.name[0]],
-        title,
-        _found(TIME, words),
-        _found(BEFORE, words),
-        bool({"model", "models"} & configuration.rules().keys()),
-        small_picture(base64.b64decode(drawn[0]), WIDTH) if drawn else None,
+        notebook=chosen.notebook,
+        section=BEGIN if chosen.name in FIRST else SECTIONS[chosen.notebook.name[0]],
+        question=chosen.title,
+        time=_found(TIME, words),
+        before=_found(BEFORE, words),
+        language_models=bool({"model", "models"} & chosen.rules.keys()),
+        picture=small_picture(base64.b64decode(drawn[0]), WIDTH) if drawn else None,
     )
 
 

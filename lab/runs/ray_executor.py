@@ -33,7 +33,9 @@ class RayExecutor:
         whole("gpus", gpus, 0)
         address = os.environ.get("RAY_ADDRESS", "auto")
         try:
-            _check_reachable(address)
+            if address not in ("auto", "local"):  # Ray would try a wrong one for minutes
+                host, _, port = address.rpartition("//")[2].rpartition(":")
+                socket.create_connection((host, int(port)), timeout=10).close()
             plugins = {name: os.environ[name] for name in (VARIABLE,) if name in os.environ}
             ray.init(
                 address=address,
@@ -81,10 +83,3 @@ class RayExecutor:
         """Stop all running tasks; a later sweep resumes their runs."""
         for task in tuple(self._running):
             self._ray.cancel(task)
-
-
-def _check_reachable(address: str) -> None:
-    """Raises OSError or ValueError for a wrong address, which Ray itself would try for minutes."""
-    if address not in ("auto", "local"):
-        host, _, port = address.rpartition("//")[2].rpartition(":")
-        socket.create_connection((host, int(port)), timeout=10).close()
