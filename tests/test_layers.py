@@ -264,13 +264,7 @@ def test_the_settings_of_all_experiments_load_nothing_but_their_errors():
 def test_importing_the_plots_loads_no_trainer():
     loaded = loaded_by("import lab.show.plots")
     assert {"lab.show.plots", "lab.runs.sweep_results"} <= loaded
-    assert not loaded & {
-        "lab.runs.training",
-        "lab.runs.sweep",
-        "lab.runs.notebooks",
-        "papermill",
-        "torch",
-    }
+    assert not loaded & {"lab.toy", "lab.llm.train", "lab.runs.notebooks", "papermill", "torch"}
 
 
 def tracked_folders() -> set[str]:

@@ -19,8 +19,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from lab.configurations import Config
 from lab.runs.experiments import experiment
 from lab.runs.run_folder import Run
@@ -130,10 +128,14 @@ class Progress:
     @staticmethod
     def say(line: str) -> None:
         """Print a line that stays, above the bar if there is one, on standard error."""
+        from tqdm import tqdm
+
         tqdm.write(line, file=sys.stderr)
         sys.stderr.flush()
 
     def _draw(self) -> None:
+        from tqdm import tqdm
+
         with tqdm(
             total=self._total,
             initial=self._finished,

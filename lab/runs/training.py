@@ -12,8 +12,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tqdm.auto import tqdm
-
 from lab.configurations import Config
 from lab.errors import LabError, one_of, real
 from lab.runs import loggers
@@ -175,6 +173,8 @@ def _continue(
     request: Request,
 ) -> None:
     """Train from the newest checkpoint to the end, and write records, groups and checkpoints."""
+    from tqdm.auto import tqdm  # which loads ipywidgets where there are some
+
     _drop_drafts(run)
     state, step, digests = load_checkpoint(run)
     _drop_older_checkpoints(run)
