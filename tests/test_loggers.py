@@ -34,9 +34,9 @@ def test_tensorboard_shows_the_records(runs):
     )
 
 
-def test_a_view_made_later_changes_nothing_of_the_run(runs):
+def test_a_view_made_later_changes_nothing_of_the_run(trained):
     pytest.importorskip("tensorboard")
-    plain = train(configure("tabular", **SMALL))
+    plain = trained("tabular", steps=4, log_every=2)
     before = (plain.path / "metrics.jsonl").read_bytes()
     assert train(configure("tabular", **SMALL), view="tensorboard").path == plain.path
     assert (plain.path / "metrics.jsonl").read_bytes() == before

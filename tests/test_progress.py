@@ -104,16 +104,13 @@ def test_without_a_terminal_a_run_and_a_sweep_print_whole_lines(command, tmp_pat
     assert f"report: lab report {tmp_path / 'two.toml'}\n" in sweep.stdout
 
 
-def test_a_report_names_a_metric_that_the_run_has(capsys, runs):
-    words = ["train", "tabular", "scale=smoke"]
-    assert main(words) == 0
-    (folder,) = (runs / "tabular").iterdir()
-    (folder / "done.json").unlink()
-    (folder / "metrics.jsonl").write_text('{"step": 20, "mean reward": 0.5}\n')
-    Run(folder).finish(1.0)
-    capsys.readouterr()
-    assert main(words) == 0
-    assert f"report: lab report {folder} --metric 'mean reward'\n" in capsys.readouterr().out
+def test_a_report_names_a_metric_that_the_run_has(trained, capsys):
+    run = trained("tabular")
+    (run.path / "done.json").unlink()
+    (run.path / "metrics.jsonl").write_text('{"step": 20, "mean reward": 0.5}\n')
+    run.finish(1.0)
+    assert main(["train", "tabular", "scale=smoke"]) == 0
+    assert f"report: lab report {run.path} --metric 'mean reward'\n" in capsys.readouterr().out
 
 
 def test_of_a_sweep_each_trained_experiment_has_a_report_and_options_are_handed_on(
