@@ -125,20 +125,14 @@ def test_ppo_is_verls_own_with_a_critic():
     config = verl_config.compose(made.settings)
     from verl.trainer.ppo.utils import need_critic
 
-    assert (
-        config.algorithm.adv_estimator == "gae"
-        and need_critic(config)
-        and config.critic.optim.lr == 1e-5
-    )
-    assert (
-        config.critic.model.path == config.actor_rollout_ref.model.path
-        and "lab" not in config.algorithm
-    )
+    assert config.algorithm.adv_estimator == "gae"
+    assert need_critic(config)
+    assert config.critic.optim.lr == 1e-5
+    assert config.critic.model.path == config.actor_rollout_ref.model.path
+    assert "lab" not in config.algorithm
     actor = config.actor_rollout_ref.actor
-    assert (
-        actor.policy_loss.loss_mode == "vanilla"
-        and actor.clip_ratio == actor.clip_ratio_high == 0.3
-    )
+    assert actor.policy_loss.loss_mode == "vanilla"
+    assert actor.clip_ratio == actor.clip_ratio_high == 0.3
     assert any(
         line.startswith("PPO is verl's own: GAE with gamma 1 and lambda 1") for line in made.header
     )
@@ -156,9 +150,8 @@ def test_the_folder_is_whole_and_its_command_is_its_configuration(runs, tmp_path
     )
     (folder,) = (runs / "gsm8k_cluster").iterdir()
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == "gsm8k at scale smoke, estimator truncated(order=2), on 1 x 2 GPUs" and said[
-        -1
-    ] == str(folder)
+    assert said[0] == "gsm8k at scale smoke, estimator truncated(order=2), on 1 x 2 GPUs"
+    assert said[-1] == str(folder)
     assert "train: arithmetic(level=3): 4 problems, 0 skipped" in said
     assert {path.name for path in folder.iterdir() if path.suffix != ".lock"} == {
         "train.sh",
@@ -213,10 +206,8 @@ def test_the_data_are_verls_rows_with_the_words_of_our_prompt():
     assert list(table.columns) == ["data_source", "prompt", "ability", "reward_model", "extra_info"]
     question = load_prompt(made.config.prompt).render("9*9=?")
     assert all(len(turn) == 1 and turn[0]["role"] == "user" for turn in table["prompt"])
-    assert (
-        row["prompt"][0]["content"].endswith(question[-1])
-        and row["reward_model"]["ground_truth"].isdecimal()
-    )
+    assert row["prompt"][0]["content"].endswith(question[-1])
+    assert row["reward_model"]["ground_truth"].isdecimal()
     assert [info["index"] for info in table["extra_info"]] == [*range(len(table))]
 
 
@@ -364,12 +355,10 @@ def test_a_printed_command_was_checked_by_verl(monkeypatch, capsys, runs):
     monkeypatch.setattr(verl_config, "compose", lambda settings: seen.append(settings))
     assert main(["cluster", "gsm8k", "scale=smoke", "gpus=1", "--dry"]) == 0
     said = capsys.readouterr()
-    assert (
-        seen == [small().settings]
-        and said.out == small().command + "\n"
-        and said.err == ""
-        and not runs.exists()
-    )
+    assert seen == [small().settings]
+    assert said.out == small().command + "\n"
+    assert said.err == ""
+    assert not runs.exists()
 
 
 @needs_verl
@@ -501,9 +490,8 @@ def test_slurm_starts_ray_on_every_node_waits_and_trains_on_the_first(slurm, tmp
         "ray start --address=10.0.0.1:22345 --num-gpus=4 --block",
         "python - 8",
     }
-    assert said[-2:] == ["python -", said[-1]] and said[-1].startswith(
-        "python -m verl.trainer.main_ppo algorithm.adv_"
-    )
+    assert said[-2:] == ["python -", said[-1]]
+    assert said[-1].startswith("python -m verl.trainer.main_ppo algorithm.adv_")
 
 
 @pytest.mark.parametrize("way", ["127.0.1.1", ""])

@@ -323,12 +323,10 @@ def test_configure_takes_the_parameters_of_a_notebook_and_prints_what_is_changed
     config = lab.runs.configure("tabular", AROUND | KNOBS | {"estimator": "grpo", "rollouts": 8})
     assert config == experiment("tabular").configure(given={"estimator": "grpo", "rollouts": 8})
     said = capsys.readouterr().out
-    assert (
-        said.startswith("tabular: Softmax problems")
-        and "  scale laptop\n  estimator = 'grpo'\n  rollouts = 8\n" in said
-        and "steps" not in said
-        and "ddof 0" in said
-    )
+    assert said.startswith("tabular: Softmax problems")
+    assert "  scale laptop\n  estimator = 'grpo'\n  rollouts = 8\n" in said
+    assert "steps" not in said
+    assert "ddof 0" in said
 
 
 @pytest.mark.parametrize(

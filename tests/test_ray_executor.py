@@ -174,9 +174,8 @@ def test_ctrl_c_stops_the_runs_on_the_cluster_too(sweep):
     wait(lambda: told(run, 2), started.process)
     started.kill_group(signal.SIGINT)
     done = started.finish()
-    assert done.returncode == 130 and done.stderr.endswith(
-        "lab: stopped; the same command goes on from here\n"
-    )
+    assert done.returncode == 130
+    assert done.stderr.endswith("lab: stopped; the same command goes on from here\n")
     until = time.monotonic() + 10
     while processes(run):
         assert time.monotonic() < until, "a run outlived its sweep"

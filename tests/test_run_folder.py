@@ -69,11 +69,9 @@ def test_a_trained_run_is_a_folder_of_the_promised_files(run):
         set(record) == {"step", "pass@1", "hard pass@1", "log-likelihood"}
         for record in run.records()
     )
-    assert (
-        run.done["records"] == 3
-        and run.done["last"] == run.records()[-1]
-        and run.done["seconds"] >= 0
-    )
+    assert run.done["records"] == 3
+    assert run.done["last"] == run.records()[-1]
+    assert run.done["seconds"] >= 0
 
 
 def test_groups_hold_one_row_a_problem_and_step_that_add_up_to_the_metrics(run):
@@ -85,11 +83,9 @@ def test_groups_hold_one_row_a_problem_and_step_that_add_up_to_the_metrics(run):
 
 def test_a_table_has_the_records_the_parameters_and_the_id_of_the_run(run):
     table = run.table()
-    assert (
-        list(table["step"]) == [0, 10, 20]
-        and set(table["seed"]) == {0}
-        and set(table["objective"]) == {"maxrl"}
-    )
+    assert list(table["step"]) == [0, 10, 20]
+    assert set(table["seed"]) == {0}
+    assert set(table["objective"]) == {"maxrl"}
     assert set(table["run"]) == {run.id} == {f"tabular/{run.path.name}"}
 
 
@@ -150,9 +146,8 @@ def test_done_json_is_the_last_file_written_and_put_in_place_whole(monkeypatch):
 
     monkeypatch.setattr(run_folder.os, "replace", replace)
     run = train(configure("tabular", scale="smoke"))
-    assert [name for name, _ in placed][-1] == "done.json" and [name for name, _ in placed].count(
-        "done.json"
-    ) == 1
+    assert [name for name, _ in placed][-1] == "done.json"
+    assert [name for name, _ in placed].count("done.json") == 1
     written = json.loads(placed[-1][1])
     assert len(written.pop("digest")) == 12
     assert written == run.done and not [*run.path.rglob(".*.[0-9]*")]

@@ -48,9 +48,8 @@ def outcome(run: Run) -> tuple[bytes, bytes, dict[str, torch.Tensor]]:
 def assert_same(run: Run, reference: Run) -> None:
     here, there = outcome(run), outcome(reference)
     assert here[0] == there[0] and here[1] == there[1]
-    assert here[2].keys() == there[2].keys() and all(
-        torch.equal(here[2][key], there[2][key]) for key in there[2]
-    )
+    assert here[2].keys() == there[2].keys()
+    assert all(torch.equal(here[2][key], there[2][key]) for key in there[2])
 
 
 @pytest.fixture(scope="module")
@@ -332,9 +331,8 @@ def test_a_run_at_a_rate_that_diverges_stops_with_a_sentence_and_no_done():
     ):
         train(configure("tabular", **wild))
     run = Run.of(experiment("tabular").configure(given=wild))
-    assert (
-        not run.finished and np.isfinite([list(record.values()) for record in run.records()]).all()
-    )
+    assert not run.finished
+    assert np.isfinite([list(record.values()) for record in run.records()]).all()
 
 
 # --- What is trained ----------------------------------------------------------------------------

@@ -384,10 +384,11 @@ def filled(text: str, measured: list[dict[str, Any]]) -> str:
     return CELL.sub(cell, text)
 
 
-def fill_readme(path: Path = ROOT / "README.md", folder: Path = MEASURED) -> None:
+def fill_readme() -> None:
     """Fill the README's cells from the measurements on GPUs."""
-    files = [json.loads(file.read_text()) for file in sorted(folder.glob("*.json"))]
-    write_atomically(path, filled(path.read_text(), files))
+    page = ROOT / "README.md"
+    files = [json.loads(file.read_text()) for file in sorted(MEASURED.glob("*.json"))]
+    write_atomically(page, filled(page.read_text(), files))
 
 
 MEASURES = {
