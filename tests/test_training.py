@@ -204,9 +204,9 @@ def kill_after(started, run: Run, lines: int) -> None:
 
 def test_killed_with_sigkill_again_and_again_a_run_resumes_to_the_same_bytes(fork, uninterrupted):
     """Every world killed once: test_checkpoints.py."""
-    given = {"steps": 300, "log_every": 1}
+    given = {"steps": 120, "log_every": 1}
     run = Run.of(experiment("tabular").configure("smoke", given))
-    for lines in (4, 60):
+    for lines in (4, 40):
         kill_after(fork("-c", SCRIPT, "tabular", 0, json.dumps(given)), run, lines)
         assert lines - 2 <= training.load_checkpoint(run).step < given["steps"]
     assert train(configure("tabular", scale="smoke", **given)).finished
