@@ -3,8 +3,8 @@
 On a terminal there is one bar of tqdm, with the steps and a metric of what runs. All is read from
 metrics.jsonl in the run folders, which grows by a line at each record. So the same bar serves a
 notebook's kernel, the processes of a sweep and the nodes of a cluster, and nothing is shown that is
-not on disk. Where the output is no terminal, nothing is drawn. There as here, a long training says
-after its first steps how long the others will take.
+not on disk. Where the output is no terminal, nothing is drawn. A long training says after its first
+steps how long the others will take, on a terminal or not.
 """
 
 from __future__ import annotations
