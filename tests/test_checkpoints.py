@@ -283,7 +283,7 @@ def interrupted(folder: Path, monkeypatch, step: int = 6) -> Run:
 # --- Signals for real ---------------------------------------------------------------------------
 
 WORLDS = {
-    "tabular": {"steps": 1000, "log_every": 999},
+    "tabular": {"steps": 400, "log_every": 399},
     "digits": {"steps": 40, "log_every": 39},
     "images": {"steps": 12, "log_every": 11},
     "maze": {"steps": 20, "log_every": 19, "start_steps": 1, "samples": 2, "smoothing": 0.1},

@@ -274,7 +274,6 @@ def what_each_process_saw(write, monkeypatch, *options: str) -> list[str]:
     "allowed, options, saw",
     [
         (None, [], {"saw 0 None", "saw 1 None"}),
-        ("1", [], {"saw 1 None"}),
         ("GPU-1,GPU-0", ["--jobs", "1"], {"saw GPU-1 None"}),
         (None, ["--jobs", "3"], {"saw 0 None", "saw 1 None"}),
     ],
@@ -318,7 +317,7 @@ def test_as_many_runs_go_at_a_time_as_there_are_gpus_unless_jobs_are_given(
 def test_sigterm_stops_every_run_after_its_step_and_starts_no_other(
     fork, command, write, undisturbed
 ):
-    path = write(FILE.replace("steps = 400", "steps = 1500").replace(', "grpo"', ""))
+    path = write(FILE.replace("steps = 400", "steps = 800").replace(', "grpo"', ""))
     started = fork("sweep", path, "--train", "--jobs", 1)
     wait(started, lambda: told(path))
     started.process.terminate()  # to it alone: it passes it on
@@ -346,7 +345,7 @@ def test_killed_with_all_its_processes_a_sweep_goes_on_where_it_was(
 ):
     path = write(
         FILE.replace(
-            '["rloo", "grpo(ddof=1)", "grpo"]', '["grpo(ddof=1)"], steps = [200, 2500]'
+            '["rloo", "grpo(ddof=1)", "grpo"]', '["grpo(ddof=1)"], steps = [50, 1500]'
         ).replace("steps = 400, ", "")
     )
     started = fork("sweep", path, "--train", "--jobs", 2)
@@ -366,9 +365,7 @@ def test_killed_with_all_its_processes_a_sweep_goes_on_where_it_was(
 def test_killed_alone_a_sweep_run_again_at_once_shares_the_folder_with_its_orphan(
     fork, write, undisturbed
 ):
-    path = write(
-        FILE.replace("steps = 400", "steps = 1500").replace('"rloo", "grpo(ddof=1)", ', "")
-    )
+    path = write(FILE.replace("steps = 400", "steps = 800").replace('"rloo", "grpo(ddof=1)", ', ""))
     (run,) = [item.run for item in read_sweep(path)]
     started = fork("sweep", path, "--train")
     wait(started, lambda: told(path))
@@ -383,11 +380,11 @@ def test_killed_alone_a_sweep_run_again_at_once_shares_the_folder_with_its_orpha
     assert done.returncode == 0 and done.stdout.startswith(
         "0 finished before, 1 now, 0 failed\n"
     ), done.stderr
-    assert metrics(path) == undisturbed(path) and len(run.records()) == run.done["records"] == 301
+    assert metrics(path) == undisturbed(path) and len(run.records()) == run.done["records"] == 161
 
 
 def test_ctrl_c_ends_the_processes_and_starts_nothing_more(fork, command, write, undisturbed):
-    path = write(FILE.replace("steps = 400", "steps = 1500"))
+    path = write(FILE.replace("steps = 400", "steps = 800"))
     started = fork("sweep", path, "--train", "--jobs", 1)
     wait(started, lambda: told(path))
     started.kill_group(signal.SIGINT)
