@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lab.errors import LabError, one_of, real, unknown, whole
 from lab.extras import EXTRAS, missing
 from lab.plugins import hand_on
+from lab.project import project
 from lab.training.termination import EXIT_CODE, Terminated
 
 if TYPE_CHECKING:
@@ -218,6 +219,17 @@ RUN = (
 
 
 @verb(
+    "make a project of your own: a repository in which every command works",
+    path_to("folder", help="a new folder; its name is the project's", metavar="NAME"),
+)
+def _init(arguments: argparse.Namespace) -> None:
+    from lab.runs.new_project import init
+
+    print(*init(arguments.folder), sep="\n")
+    print(f"next: cd {arguments.folder}, git init, commit, and what its README.md says")
+
+
+@verb(
     "execute the notebook of an experiment into its run folder",
     *RUN,
 )
@@ -345,10 +357,12 @@ def _rehearse(arguments: argparse.Namespace) -> int:
     flag("--train", help="use lab train instead of lab run, without Jupyter"),
 )
 def _sweep(arguments: argparse.Namespace) -> int:
+    from lab.papers.claims import claims_of_sweep
     from lab.runs.experiments import read_assignments
     from lab.runs.sweep import sweep, visible_gpus
     from lab.runs.sweep_file import read_sweep
 
+    claims_of_sweep(arguments.file)  # a claim that nobody could test is refused before it runs
     if arguments.jobs is not None and arguments.jobs < 1:
         raise LabError(f"--jobs {arguments.jobs}: at least one process is needed")
     keep_going = not arguments.fail_fast
@@ -437,9 +451,10 @@ def _cluster(arguments: argparse.Namespace) -> None:
 )
 def _record(arguments: argparse.Namespace) -> int:
     if not arguments.check:
-        from lab.runs.sweep_results import record
+        from lab.papers.claims import record_with_claims, verdict_lines
 
-        print(*record(arguments.file), sep="\n")
+        print(*record_with_claims(arguments.file), sep="\n")
+        print(*verdict_lines(arguments.file), sep="\n")
         return 0
     from lab.runs.reproduction import repetitions
 
@@ -474,8 +489,10 @@ def _figures(arguments: argparse.Namespace) -> int:
         print(f"lab: figure {name} not drawn: {reason}", file=sys.stderr)
     if not (arguments.names or arguments.own) and arguments.style == "icml":
         from lab.papers import pages
+        from lab.papers.registry import REGISTRY
 
-        print(*pages.write(), sep="\n")
+        if REGISTRY.parent == project().figures:
+            print(*pages.write(), sep="\n")
     return 1 if failed else 0
 
 
@@ -495,10 +512,14 @@ def _figures(arguments: argparse.Namespace) -> int:
     ),
 )
 def _report(arguments: argparse.Namespace) -> None:
+    from lab.papers.claims import verdict_lines
     from lab.show.report import report
 
     options = {key: getattr(arguments, key) for key in ("experiment", "metric", "by", "against")}
-    print(report(arguments.sources, arguments.out, **options))
+    sweeps = [path for path in arguments.sources if path.suffix == ".toml"]
+    verdicts = [line for path in sweeps for line in verdict_lines(path)]
+    print(*verdicts, sep="\n", end="\n" if verdicts else "")
+    print(report(arguments.sources, arguments.out, verdicts, **options))
 
 
 @verb(

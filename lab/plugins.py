@@ -30,8 +30,8 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from lab.errors import LabError, unknown
-from lab.toml_files import read_toml
+from lab.errors import LabError
+from lab.project import declared
 
 VARIABLE = "LAB_PLUGINS"
 GROUP = "rlvr_lab.plugins"
@@ -113,24 +113,9 @@ def _of_installed_packages() -> tuple[str, ...]:
 
 
 def _of_project(folder: Path) -> Iterator[str]:
-    """The plugins of the nearest pyproject.toml, in `folder` or above it."""
-    for parent in (folder, *folder.parents):
-        file = parent / "pyproject.toml"
-        if not file.exists():
-            continue
-        tools = read_toml(file).get("tool", {})
-        table = tools.get("lab", {}) if isinstance(tools, dict) else {}
-        if not isinstance(table, dict):
-            raise LabError(f"{file}: lab = {table!r} is no table: write [tool.lab], then plugins")
-        for key in table.keys() - {"plugins"}:
-            raise unknown(f"key of {file} [tool.lab]", key, ["plugins"])
-        plugins = table.get("plugins", [])
-        if not isinstance(plugins, list) or not all(isinstance(each, str) for each in plugins):
-            raise LabError(
-                f"{file} [tool.lab]: plugins = {plugins!r}: give a list of files or modules"
-            )
-        yield from (_absolute(each, parent) for each in plugins)
-        return
+    """The plugins of the project that `folder` lies in."""
+    if here := declared(folder):
+        yield from (_absolute(each, here.root) for each in here.plugins)
 
 
 def _absolute(plugin: str, folder: Path) -> str:

@@ -282,6 +282,22 @@ def fork(tmp_path_factory):
 
 
 @pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """A folder of the user's, in which this process works; what it registers there is undone."""
+    from lab import plugins
+    from lab.mathematics import estimators
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LAB_PLUGINS", "")
+    monkeypatch.setattr(plugins, "_loaded", {})
+    monkeypatch.setattr(estimators, "_CATALOGUE", dict(estimators._CATALOGUE))
+    monkeypatch.setattr(estimators, "ALIASES", dict(estimators.ALIASES))
+    estimators._named.cache_clear()
+    yield tmp_path
+    estimators._named.cache_clear()
+
+
+@pytest.fixture
 def command(fork):
     """`lab WORDS` as a process, waited for; returns its exit code, stdout and stderr."""
     return lambda *words, **env: fork(*words, **env).finish()

@@ -199,7 +199,7 @@ def test_check_finds_a_fault_in_a_preset_or_its_notebook(
     faults, invent, monkeypatch, tmp_path, preset, cells, fault
 ):
     invent(preset, *cells, parameters=PARAMETERS)
-    monkeypatch.setattr(import_module("lab.runs.checks"), "ROOT", tmp_path)
+    monkeypatch.setattr(import_module("lab.runs.checks"), "CHECKOUT", tmp_path)
     (tmp_path / "constraints.txt").write_text("")
     assert any(fault in line for line in faults())
 
@@ -218,7 +218,7 @@ def test_check_compares_what_is_installed_with_the_constraints(
     faults, invent, monkeypatch, tmp_path, capsys, constraint, fault
 ):
     invent(PRESET, *CELLS, parameters=PARAMETERS)
-    monkeypatch.setattr(import_module("lab.runs.checks"), "ROOT", tmp_path)
+    monkeypatch.setattr(import_module("lab.runs.checks"), "CHECKOUT", tmp_path)
     (tmp_path / "constraints.txt").write_text(constraint + "\n")
     if fault:
         assert faults() == [line.format(metadata.version("numpy")) for line in fault]
@@ -234,7 +234,7 @@ def test_check_finds_a_fault_in_a_sweep_and_missing_data(faults, invent, monkeyp
         '[[runs]]\nexperiment = "tiny"\nset = { step = 1 }\n'
     )
     (tmp_path / "constraints.txt").write_text("")
-    monkeypatch.setattr(checks, "ROOT", tmp_path)
+    monkeypatch.setattr(checks, "CHECKOUT", tmp_path)
     monkeypatch.setattr(
         "sklearn.datasets.load_digits", lambda: type("Bunch", (), {"images": [1, 2]})
     )

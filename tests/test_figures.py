@@ -12,14 +12,15 @@ import pytest
 from recorded_runs import write_recorded_runs
 
 from lab.cli import main
+from lab.project import project
 from lab.runs import sweep_results
 from lab.show import plots
 
 FIGURES = pytest.mark.parametrize("name", plots.figure_names())
-OUT = plots.SCRIPTS / "out"
+OUT = plots.scripts() / "out"
 # The fit of `design` at N = 128 is ill-conditioned: two processors were seen to differ by 1e-6.
 NEAR = {"design": 1e-4}
-LAPTOP = sweep_results.SWEEPS / "laptop.toml"
+LAPTOP = project().sweeps / "laptop.toml"
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +134,7 @@ def test_own_runs_are_drawn_into_their_own_folder_and_no_page_is_written(
 ):
     write_recorded_runs(LAPTOP, "tabular")
     monkeypatch.delenv("LAB_FIGURES")
-    monkeypatch.setattr(plots, "SCRIPTS", tmp_path)
+    monkeypatch.setattr(plots, "scripts", lambda: tmp_path)
     for name in ("tabular", "order"):
         copy(OUT.parent / f"{name}.py", tmp_path)
     assert main(["figures", "--own"]) == 0
@@ -154,7 +155,7 @@ def test_own_runs_are_drawn_into_their_own_folder_and_no_page_is_written(
 def test_figures_without_recorded_runs_are_refused_by_a_sentence_and_the_others_drawn(
     capsys, folders, monkeypatch
 ):
-    monkeypatch.setattr(sweep_results, "RECORDED", folders / "none")
+    monkeypatch.setattr(sweep_results, "recorded_folder", folders.joinpath)
     assert main(["figures", "tabular", "weights", "digits"]) == 1
     said = capsys.readouterr()
     assert said.err.splitlines() == [

@@ -8,15 +8,15 @@ import shlex
 import pytest
 
 from lab.errors import LabError
+from lab.project import project
 from lab.runs.experiments import experiment, read_assignments
 from lab.runs.former_names import FORMER, in_former_names
 from lab.runs.run_folder import Run
-from lab.runs.sweep_results import RECORDED
 
 
 def recorded_runs():
     """Every recorded run: its id, experiment and parameters as the project holds them."""
-    for path in sorted(RECORDED.glob("*/*.json")):
+    for path in sorted(project().results.glob("*/*.json")):
         for name, run in json.loads(path.read_text()).items():
             yield name, run["params"]["experiment"], run["params"]["parameters"]
 

@@ -10,8 +10,8 @@ from scipy import stats
 
 import lab
 from lab.errors import LabError
+from lab.project import CHECKOUT as ROOT
 from lab.runs import experiment, results
-from lab.runs.provenance import ROOT
 from lab.toy import images, maze
 from lab.toy.gradient_source import GradientSource, real_reward_metrics
 from lab.toy.image_data import MAX_CLASSES, describe, shares_right

@@ -7,7 +7,7 @@ import pytest
 
 from lab.cli import main
 from lab.llm.data.datasets import DATASETS
-from lab.runs.provenance import ROOT
+from lab.project import CHECKOUT as ROOT
 
 TINY = str(ROOT / "data" / "models" / "tiny")
 

@@ -13,9 +13,9 @@ from test_tree_sampling import perturbed
 import lab
 from lab.configurations.toy_worlds import MazeConfig
 from lab.errors import LabError
+from lab.project import project
 from lab.runs import Run, experiment, start_of
 from lab.runs.sweep_file import read_sweep
-from lab.runs.sweep_results import RECORDED, SWEEPS
 from lab.toy import maze_likelihood, maze_policy
 from lab.toy.gradient_source import GradientSource
 from lab.toy.maze import MazeExactRL, MazeRL
@@ -551,13 +551,13 @@ def test_an_evaluation_is_exact_where_that_is_cheaper_and_the_run_says_so(runs, 
 
 @pytest.mark.parametrize("sweep", ["maze", "maze_baselines", "maze_rollouts"])
 def test_the_recorded_runs_are_still_those_that_their_sweep_lists(sweep):
-    recorded = json.loads((RECORDED / sweep / "maze.json").read_text())
-    listed = read_sweep(SWEEPS / f"{sweep}.toml")
+    recorded = json.loads((project().results / sweep / "maze.json").read_text())
+    listed = read_sweep(project().sweeps / f"{sweep}.toml")
     assert {item.run.id for item in listed} == set(recorded)
 
 
 def test_a_recorded_run_is_not_opened_for_an_exact_one(runs):
-    recorded = json.loads((RECORDED / "maze" / "maze.json").read_text())
+    recorded = json.loads((project().results / "maze" / "maze.json").read_text())
     params = next(iter(recorded.values()))["params"]
     exact = experiment("maze").configure("laptop", params["parameters"])
     sampled = experiment("maze").configure(

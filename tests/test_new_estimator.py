@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from lab.runs.provenance import ROOT
+from lab.project import CHECKOUT as ROOT
 
 FUNCTION = '''
 

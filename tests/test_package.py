@@ -78,7 +78,7 @@ def built(tmp_path_factory) -> list[Path]:
         check=True,
     )
     for name in listed.stdout.splitlines():
-        if name.startswith("lab/") or "/" not in name:
+        if name.startswith(("lab/", "notebooks/", "data/models/")) or "/" not in name:
             if (ROOT / name).exists():
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, copy / name)
@@ -102,14 +102,23 @@ def test_the_wheel_holds_the_package_and_what_it_reads_and_nothing_else(built):
         [about] = [name for name in wheel.namelist() if name.endswith("/METADATA")]
         described = HeaderParser().parsestr(wheel.read(about).decode())
     tracked = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "lab"],
+        [
+            "git",
+            "ls-files",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "lab",
+            "notebooks/*.ipynb",
+        ]
+        + ["data/models/tiny"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     ).stdout.splitlines()
     wanted = {
-        name
+        name if name.startswith("lab/") else f"lab/{name}"
         for name in tracked
         if (ROOT / name).exists() and not name.startswith("lab/explorer/front/")
     }
@@ -196,6 +205,13 @@ def test_runs_of_an_installed_lab_go_to_the_working_directory(core, tmp_path):
     code = "from lab.runs.run_folder import Run; print(Run.place('tabular', {'seed': 0}).path)"
     said = call(core / "bin/python", "-c", code, cwd=tmp_path).stdout
     assert Path(said.strip()).parent == tmp_path / "runs" / "tabular"
+
+
+def test_a_project_of_ones_own_is_made_by_the_wheel_and_its_estimator_explained(core, tmp_path):
+    made = call(core / "bin/lab", "init", "study", cwd=tmp_path).stdout
+    assert "study/sweeps/halfway.toml" in made
+    said = call(core / "bin/lab", "explain", "halfway", cwd=tmp_path / "study").stdout
+    assert said.startswith("Half-way   halfway\n")
 
 
 # --- The other project called lab -----------------------------------------------------------------

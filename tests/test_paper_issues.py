@@ -14,7 +14,7 @@ import pytest
 from enumeration import bernoulli_weight
 
 import lab
-from lab.runs.provenance import ROOT
+from lab.project import CHECKOUT as ROOT
 
 TEXT = (ROOT / "docs" / "paper_issues.md").read_text(encoding="utf-8")
 

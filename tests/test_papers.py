@@ -14,10 +14,10 @@ from lab.papers import comparisons, pages, tables
 from lab.papers.published import printed, printed_texts
 from lab.papers.registry import items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED
+from lab.project import CHECKOUT as ROOT
 from lab.runs.cluster import job
 from lab.runs.experiments import experiment, read_assignments
 from lab.runs.model_evaluation import evaluate
-from lab.runs.provenance import ROOT
 from lab.runs.sweep_results import results
 from lab.show import plots
 

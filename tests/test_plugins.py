@@ -9,7 +9,6 @@ import lab
 from lab import plugins
 from lab.errors import LabError
 from lab.llm.data import problem_sets
-from lab.mathematics import estimators
 from lab.runs.run_folder import Run
 from lab.runs.sweep_file import read_sweep
 
@@ -26,17 +25,10 @@ def {name}(N):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder of the user's, with the plugin mine.py; what this process registers is undone."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LAB_PLUGINS", "")
-    monkeypatch.setattr(plugins, "_loaded", {})
-    monkeypatch.setattr(estimators, "_CATALOGUE", dict(estimators._CATALOGUE))
-    monkeypatch.setattr(estimators, "ALIASES", dict(estimators.ALIASES))
-    estimators._named.cache_clear()
-    (tmp_path / "mine.py").write_text(PLUGIN.format(name="twice"))
-    yield tmp_path
-    estimators._named.cache_clear()
+def folder(own_folder):
+    """A folder of the user's, with the plugin mine.py."""
+    (own_folder / "mine.py").write_text(PLUGIN.format(name="twice"))
+    return own_folder
 
 
 def declare(folder, listed: str) -> None:

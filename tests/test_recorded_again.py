@@ -11,11 +11,12 @@ from recorded_runs import write_recorded_runs
 
 from lab.cli import main
 from lab.errors import LabError
+from lab.project import project
 from lab.runs import sweep_results
 from lab.runs.experiments import PRESETS, read_preset
 from lab.runs.reproduction import repetitions
 
-LAPTOP = sweep_results.SWEEPS / "laptop.toml"
+LAPTOP = project().sweeps / "laptop.toml"
 
 
 def moved(metric, by, **where):
@@ -41,7 +42,7 @@ def exchanged(metrics):
 
 
 def test_the_recorded_runs_agree_with_themselves_and_nothing_is_written(capsys, runs):
-    before = {path: path.stat().st_mtime_ns for path in sweep_results.RECORDED.rglob("*")}
+    before = {path: path.stat().st_mtime_ns for path in project().results.rglob("*")}
     for name in ("tabular", "digits"):
         write_recorded_runs(LAPTOP, name)
     assert main(["record", str(LAPTOP), "--check"]) == 0
@@ -60,7 +61,7 @@ def test_the_recorded_runs_agree_with_themselves_and_nothing_is_written(capsys, 
     ]
     assert "  recorded: commit 2c170ff, torch 2.13.0+cpu, AMD EPYC, 1 of 2 threads" in lines
     assert {path.name for path in runs.iterdir()} == {"tabular", "digits"}
-    after = {path: path.stat().st_mtime_ns for path in sweep_results.RECORDED.rglob("*")}
+    after = {path: path.stat().st_mtime_ns for path in project().results.rglob("*")}
     assert after == before
 
 
@@ -143,7 +144,7 @@ def test_what_cannot_be_compared_is_refused_by_a_sentence(laptop, tmp_path, monk
     without(lambda found: found.metrics.update({"step": found.metrics["step"] + 1}))
     assert sentence().endswith("at other steps: record the sweep again")
     monkeypatch.setattr("lab.runs.reproduction.recorded", records)
-    monkeypatch.setattr(sweep_results, "RECORDED", tmp_path / "none")
+    monkeypatch.setattr(sweep_results, "recorded_folder", tmp_path.joinpath)
     assert sentence().startswith("no runs of tabular are recorded for sweeps/laptop.toml: run lab")
 
 

@@ -12,7 +12,7 @@ from lab.cli import main
 from lab.errors import LabError
 from lab.runs import rehearsal
 from lab.runs.experiments import experiment, experiments
-from lab.runs.rehearsal import MEASURED, WAITING, Part, filled, parts, rehearse
+from lab.runs.rehearsal import WAITING, Part, filled, measured_folder, parts, rehearse
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -100,7 +100,7 @@ def test_a_cell_holds_what_was_measured_and_waits_where_nothing_was():
 
 
 def test_the_readme_says_what_the_files_say():
-    files = [json.loads(path.read_text()) for path in sorted(MEASURED.glob("*.json"))]
+    files = [json.loads(path.read_text()) for path in sorted(measured_folder().glob("*.json"))]
     text = README.read_text()
     assert len(re.findall("<!-- gpu: ", text)) >= 3
     assert filled(text, files) == text

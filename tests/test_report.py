@@ -16,8 +16,8 @@ from scipy.stats import ttest_1samp
 
 from lab.cli import main
 from lab.errors import LabError
+from lab.project import CHECKOUT as ROOT
 from lab.runs import Run, configure, train
-from lab.runs.provenance import ROOT
 from lab.show import problem_rates, report
 
 SWEEP = """

@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 from test_problem_rates import groups, rates
 
 from lab.errors import LabError
-from lab.runs.provenance import ROOT
+from lab.project import CHECKOUT as ROOT
 from lab.show import plots, problem_rates, report, report_plots
 
 

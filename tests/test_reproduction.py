@@ -11,7 +11,7 @@ import pandas as pd
 from lab.mathematics.stats import mean_interval
 from lab.runs import Run, experiment
 from lab.runs.provenance import versions
-from lab.runs.sweep_results import RECORDED, results
+from lab.runs.sweep_results import recorded_folder, results
 
 SWEEP, EXPERIMENT, OBJECTIVE = "laptop", "tabular", "maxrl"
 
@@ -19,7 +19,7 @@ SWEEP, EXPERIMENT, OBJECTIVE = "laptop", "tabular", "maxrl"
 def test_the_command_in_a_record_gives_the_recorded_numbers_again(command, runs, monkeypatch):
     monkeypatch.setenv("JUPYTER_PATH", "")
     found = results(SWEEP, EXPERIMENT)
-    told = json.loads((RECORDED / SWEEP / f"{EXPERIMENT}.json").read_text())
+    told = json.loads((recorded_folder(SWEEP) / f"{EXPERIMENT}.json").read_text())
     sampled = found.metrics[
         (found.metrics["objective"] == OBJECTIVE) & (found.metrics["gradient"] == "sampled")
     ]

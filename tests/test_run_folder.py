@@ -291,22 +291,21 @@ def test_a_commit_says_whether_the_files_it_names_were_changed_since(monkeypatch
             capture_output=True,
         )
 
-    monkeypatch.setattr(provenance, "ROOT", tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert provenance.commit_of("lab") is None
+    assert provenance.commit_of(tmp_path, "lab") is None
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab" / "a.py").write_text("1")
     git("init", "-q")
     git("add", ".")
     git("commit", "-qm", "first")
-    first = provenance.commit_of("lab")
+    first = provenance.commit_of(tmp_path, "lab")
     assert re.fullmatch("[0-9a-f]{40}", first)
     (tmp_path / "other.txt").write_text("not of the lab")
     git("add", ".")
     git("commit", "-qm", "second")
-    assert provenance.commit_of("lab") == first
+    assert provenance.commit_of(tmp_path, "lab") == first
     (tmp_path / "lab" / "b.py").write_text("new, and not added")
-    assert provenance.commit_of("lab") == first + "+changes"
+    assert provenance.commit_of(tmp_path, "lab") == first + "+changes"
     shutil.rmtree(tmp_path / ".git")
     monkeypatch.setenv("PATH", "")
-    assert provenance.commit_of("lab") is None
+    assert provenance.commit_of(tmp_path, "lab") is None

@@ -27,8 +27,8 @@ grid = { estimator = ["rloo", "maxrl"], seed = [0, 1] }
 @pytest.fixture
 def places(tmp_path, monkeypatch):
     monkeypatch.setenv("LAB_RUNS", str(tmp_path / "runs"))
-    monkeypatch.setattr("lab.runs.sweep_results.SWEEPS", tmp_path / "sweeps")
-    monkeypatch.setattr("lab.runs.sweep_results.RECORDED", tmp_path / "recorded")
+    (tmp_path / "pyproject.toml").write_text('[tool.lab]\nresults = "recorded"\n')
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "sweeps").mkdir()
     (tmp_path / "sweeps" / "tiny.toml").write_text(SWEEP)
     return tmp_path

@@ -12,8 +12,8 @@ from lab.mathematics.stats import compare, mean_interval
 from lab.papers.measured import Measured, exactly, measured_at
 from lab.papers.registry import items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED, Family, steps
+from lab.project import CHECKOUT as ROOT
 from lab.runs import results
-from lab.runs.provenance import ROOT
 from lab.runs.sweep_file import read_sweep
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -19,7 +20,8 @@ import numpy as np
 from lab.errors import LabError, unknown
 from lab.mathematics.stats import Interval, Over, mean_interval
 from lab.mathematics.weights import induced_weight
-from lab.runs.sweep_results import RECORDED, Results, pass_at_k_of_groups, results
+from lab.runs.former_names import FORMER
+from lab.runs.sweep_results import Results, pass_at_k_of_groups, recorded_folder, results
 from lab.shapes import Array
 from lab.show import plots
 
@@ -103,21 +105,32 @@ def measured_at(place: str) -> Measured | None:
     problem. KEY=A|B takes both values, so that the seeds that two settings share can be compared.
     LabError: nothing, or more than one value for a seed and problem; an unknown column.
     """
-    match = re.fullmatch(r"([\w/]+): (.+?) where (.+)", place)
-    if not match:
-        raise LabError(f"cannot read {place!r}: write FIGURE: COLUMN where KEY=VALUE; KEY=VALUE")
-    source, quantity = match[1], match[2]
-    conditions = dict(condition.split("=", 1) for condition in match[3].split("; "))
+    source, quantity, conditions = parts_of(place)
     if "/" not in source:
         return _of_figure(place, source, quantity, conditions)
     sweep, experiment = source.split("/")
-    if not (RECORDED / sweep / f"{experiment}.json").exists():
+    file = recorded_folder(sweep) / f"{experiment}.json"
+    if not file.exists():
         return None
-    recorded = _results(sweep, experiment, str(RECORDED))
+    return measured_in(_recorded(sweep, experiment, file), place)
+
+
+def parts_of(place: str) -> tuple[str, str, dict[str, str]]:
+    """What a place names: where, what, and the conditions. LabError: it is not written as one."""
+    match = re.fullmatch(r"([\w/]+): (.+?) where (.+)", place)
+    conditions = match[3].split("; ") if match else []
+    if not match or not all("=" in condition for condition in conditions):
+        raise LabError(f"cannot read {place!r}: write NAME: METRIC where KEY=VALUE; KEY=VALUE")
+    return match[1], match[2], dict(condition.split("=", 1) for condition in conditions)
+
+
+def measured_in(measured: Results, place: str) -> Measured:
+    """The values that a place names in these results; `measured_at` has the metrics."""
+    source, quantity, conditions = parts_of(place)
     metric = quantity.removeprefix("record ").removesuffix(" at the start")
     is_share = metric.startswith(SHARES)
     if metric == quantity and (of_groups := _by_problem(metric)):
-        rows = _selected(recorded.groups, conditions, place)
+        rows = _selected(measured.groups, conditions, place)
         table = rows.assign(value=of_groups(rows)).pivot(
             index="seed" if "seed" in rows else "run", columns="problem", values="value"
         )
@@ -126,10 +139,10 @@ def measured_at(place: str) -> Measured | None:
             return Measured(table.to_numpy()[0], "problems", (problems,), is_share)
         return Measured(table.to_numpy(), "both", (seeds, problems), is_share)
     if metric == "pass rate of the largest gradient":
-        of_seed = _selected(recorded.groups, conditions, place).groupby("seed")
+        of_seed = _selected(measured.groups, conditions, place).groupby("seed")
         peaks = of_seed.apply(_pass_rate_of_the_largest_gradient, include_groups=False)
         return Measured(peaks.to_numpy(), "seeds", (tuple(peaks.index),), is_share=True)
-    rows = _selected(recorded.metrics, conditions, place)
+    rows = _selected(measured.metrics, conditions, place)
     if metric not in rows:
         raise unknown(f"metric of {source}", metric, rows.columns)
     rows = rows[rows[metric].notna()]
@@ -168,9 +181,10 @@ def _pass_rate_of_the_largest_gradient(groups: pd.DataFrame) -> float:
 
 
 def _selected(table: pd.DataFrame, conditions: dict[str, str], place: str) -> pd.DataFrame:
-    for key, value in conditions.items():
+    for name, value in conditions.items():
+        key = name if name in table else FORMER.get(name, name)
         if key not in table:
-            raise unknown(f"column at {place!r},", key, table.columns)
+            raise unknown(f"column at {place!r},", name, table.columns)
         is_one = [_equals(one) for one in value.split("|")]
         cells = [cell for cell in table[key].unique() if any(is_(cell) for is_ in is_one)]
         table = table[table[key].isin(cells)]
@@ -208,8 +222,8 @@ def _equals(text: str) -> Callable[[Any], bool]:
 
 
 @cache
-def _results(sweep: str, experiment: str, folder: str) -> Results:
-    """The results of a sweep, read once for each folder that they may come from."""
+def _recorded(sweep: str, experiment: str, file: Path) -> Results:
+    """The recorded results of a sweep, read once for each file that they may come from."""
     return results(sweep, experiment)
 
 
@@ -219,7 +233,7 @@ def _figure_data(name: str) -> tuple[pd.DataFrame, bool]:
 
     if name not in plots.figure_names():
         raise unknown("figure", name, plots.figure_names())
-    data = plots.SCRIPTS / "out" / f"{name}.csv"
+    data = plots.scripts() / "out" / f"{name}.csv"
     if not data.exists():
         raise LabError(f"figure {name} was never drawn: run lab figures {name}")
     return pd.read_csv(data), bool(json.loads(data.with_suffix(".json").read_text())["runs"])

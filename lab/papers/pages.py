@@ -17,7 +17,7 @@ from lab.papers.comparisons import comparisons
 from lab.papers.published import PAPERS, printed
 from lab.papers.registry import WORLDS, Claim, Item, items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, UNDECIDED, UNKNOWN, Family, signed
-from lab.runs.provenance import ROOT
+from lab.project import CHECKOUT
 from lab.runs.run_folder import write_atomically
 from lab.show import plots
 
@@ -73,7 +73,7 @@ def pages() -> dict[Path, str]:
     folder that it names.
     """
     elsewhere = os.environ.get("LAB_FIGURES")
-    docs, out, all_items = Path(elsewhere or ROOT / "docs"), plots.out_folder(), items()
+    docs, out, all_items = Path(elsewhere or CHECKOUT / "docs"), plots.out_folder(), items()
     rows: Rows = [(item, claim) for item in all_items for claim in item.compare]
     rows += [(None, claim) for claim in own_claims()]
     texts: dict[Path, str] = {}
@@ -82,8 +82,8 @@ def pages() -> dict[Path, str]:
         texts[out / f"table_{item.key}.tex"] = tables.latex(item)
     texts[docs / "papers.md"] = papers_page(all_items)
     texts[docs / "results.md"] = results_page(rows)
-    readme_now = (ROOT / "README.md").read_text(encoding="utf-8")
-    texts[Path(elsewhere or ROOT) / "README.md"] = readme(readme_now, rows)
+    readme_now = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    texts[Path(elsewhere or CHECKOUT) / "README.md"] = readme(readme_now, rows)
     return texts
 
 

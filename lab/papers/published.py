@@ -10,12 +10,12 @@ import tomllib
 from typing import TYPE_CHECKING
 
 from lab.errors import unknown
-from lab.runs.provenance import ROOT
+from lab.project import CHECKOUT
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FOLDER = ROOT / "data" / "published"
+FOLDER = CHECKOUT / "data" / "published"
 PAPERS = {"MaxRL": "arXiv 2602.02710", "PACS": "arXiv 2509.02522"}
 
 

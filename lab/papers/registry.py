@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -26,9 +27,10 @@ from lab.papers.verdicts import (
     Step,
     steps,
 )
+from lab.project import CHECKOUT
 from lab.show import plots
 
-REGISTRY = plots.SCRIPTS / "papers.toml"
+REGISTRY = CHECKOUT / "figures" / "papers.toml"
 WORLDS = ("theory", "images", "mazes", "language models")
 
 
@@ -38,7 +40,8 @@ class Claim:
 
     `ours` says where each of our numbers is recorded; `expects` is the order claimed for them,
     empty where they are only shown. `family` are the claims whose p-values are adjusted together,
-    this one among them. The numbers are read once: `items` makes claims that read them anew.
+    this one among them. `read` gives the number at a place; each is read once, and `items` makes
+    claims that read them anew.
     figures/papers.toml explains the other fields.
     """
 
@@ -55,13 +58,14 @@ class Claim:
     margin: float | None = None
     readme: str = ""
     learned: dict[str, str] = field(default_factory=dict)
+    read: Callable[[str], Measured | None] = measured_at
 
     @cached_property
     def numbers(self) -> dict[str, Measured] | None:
         """Our numbers by label; None if any of them is not recorded."""
         numbers = {}
         for label, place in self.ours.items():
-            number = measured_at(place)
+            number = self.read(place)
             if number is None:
                 return None
             numbers[label] = exactly(number.mean) if label in self.exact else number

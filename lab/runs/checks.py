@@ -9,9 +9,9 @@ from importlib import metadata
 from typing import Any
 
 from lab.errors import LabError
+from lab.project import CHECKOUT, IN_CHECKOUT, project
 from lab.runs.experiments import experiment, experiments
 from lab.runs.notebooks import check_notebook
-from lab.runs.provenance import IN_CLONE, ROOT
 from lab.runs.run_folder import Run, runs_root
 from lab.runs.sweep_file import read_sweep
 
@@ -25,7 +25,7 @@ def checks() -> Iterator[tuple[str, str]]:
     for name in experiments():
         yield f"preset {name}", _fault(_preset, name)
         yield f"notebook of {name}", _fault(_notebook, name)
-    for path in sorted((ROOT / "sweeps").glob("*.toml")):
+    for path in sorted(project().sweeps.glob("*.toml")):
         yield f"sweep {path.stem}", _fault(read_sweep, path)
 
 
@@ -57,10 +57,10 @@ def _versions() -> str:
 
     A wheel comes without that file.
     """
-    if not IN_CLONE:
+    if not IN_CHECKOUT:
         return ""
     wrong = []
-    for line in (ROOT / "constraints.txt").read_text().splitlines():
+    for line in (CHECKOUT / "constraints.txt").read_text().splitlines():
         if match := re.fullmatch(r"([A-Za-z0-9_.\-]+)==(\S+)", line.strip()):
             try:
                 # A local build label, such as that of torch+cpu, is not part of the pin.

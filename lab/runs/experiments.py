@@ -30,13 +30,14 @@ from typing import Any
 from lab.configurations import Config, Setting, setting
 from lab.errors import LabError, real, unknown
 from lab.plugins import import_file, is_ours, plugin_presets, user_code
+from lab.project import SHIPPED
 from lab.runs.former_names import in_present_names
 from lab.runs.run_folder import Run
 from lab.toml_files import read_toml
 from lab.training.records import Pause, Record
 
 PRESETS = Path(__file__).parents[1] / "presets"
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+NOTEBOOKS = SHIPPED / "notebooks"
 SCALES = ("smoke", "laptop", "gpu24", "h100", "h200", "paper")
 # Refused without a GPU, unless device=cpu is given.
 GPU_SCALES = ("gpu24", "h100", "h200", "paper")

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING
 
 from lab.configurations import Config
 from lab.errors import LabError
+from lab.project import CHECKOUT
 from lab.runs.experiments import experiment, experiments
 from lab.runs.notebooks import run_notebook
-from lab.runs.provenance import ROOT
 from lab.runs.run_folder import write_atomically
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ MACHINE = {"LAB_DEVICE": "cpu", "OMP_NUM_THREADS": "1"}
 COLOURS = 64  # of a picture: lines on white need no more, and it takes a third of the bytes
 WIDGET = "application/vnd.jupyter.widget-view+json"
 EXPLORER = "<lab.explorer."  # how its text begins, in place of the widget
-STILL = ROOT / "docs" / "explorer.png"
+STILL = CHECKOUT / "docs" / "explorer.png"
 BAR = re.compile(r"\r[^\r\n]*")  # of progress, as text: a terminal draws it again in its place
 
 

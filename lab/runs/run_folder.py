@@ -30,9 +30,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError
+from lab.project import project
 from lab.runs.contents import contents, counted, difference, digest
 from lab.runs.former_names import in_former_names
-from lab.runs.provenance import IN_CLONE, ROOT, provenance, resumed_under_other_code, session
+from lab.runs.provenance import provenance, resumed_under_other_code, session
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,11 +45,8 @@ DATA = ("metrics.jsonl", "groups.parquet", "notebook.ipynb")
 
 
 def runs_root() -> Path:
-    """The folder of all runs: the environment variable LAB_RUNS, else runs/.
-
-    That is in the project, or in the working directory if the lab was installed from a wheel.
-    """
-    return Path(os.environ.get("LAB_RUNS") or (ROOT if IN_CLONE else Path.cwd()) / "runs")
+    """The folder of all runs: the environment variable LAB_RUNS, else that of the project."""
+    return Path(os.environ.get("LAB_RUNS") or project().runs)
 
 
 @contextmanager

@@ -6,6 +6,16 @@ scale = "laptop"                     # optional
 set = { steps = 200 }                # optional
 grid = { objective = ["rloo", "maxrl"], seed = [0, 1, 2] }
 
+[[claims]]                           # optional, written before the runs: what they are to show
+claim = "MaxRL ends above RLOO in pass@1 by more than 0.02"
+ours.MaxRL = "images: pass@1 where estimator=maxrl"
+ours.RLOO = "images: pass@1 where estimator=rloo"
+expects = "MaxRL > RLOO"             # also "A > B > C", "A = B", "A > 0.1", "A > B; A > C"
+margin = 0.02                        # optional: the least difference claimed, of "=" the largest
+
+`ours` has our numbers by label, each a place: EXPERIMENT: METRIC where KEY=VALUE; KEY=VALUE. All
+claims of a file are one family: their p-values are adjusted together (docs/statistics.md).
+
 A line `every_record = ["problem", "pass_rate"]` above the runs names columns of the groups that
 `lab record` keeps of every record; without it there are only the groups of the last one.
 """
@@ -21,6 +31,17 @@ from lab.errors import LabError, unknown
 from lab.runs.experiments import experiment
 from lab.runs.run_folder import Run
 from lab.toml_files import read_toml
+
+# The keys of a claim, and what each may be.
+CLAIM: dict[str, type | tuple[type, ...]] = {
+    "claim": str,
+    "ours": dict,
+    "expects": str,
+    "margin": (int, float),
+    "exact": list,
+    "remark": str,
+    "changed": str,
+}
 
 
 class Item(NamedTuple):
@@ -53,6 +74,32 @@ def columns_of_every_record(path: Path) -> list[str]:
     return _content(path).get("every_record", [])
 
 
+def claims(path: Path) -> list[dict[str, Any]]:
+    """The claims of a sweep file, as they are written. LabError: one has a fault in its form."""
+    tables = _content(path).get("claims", [])
+    if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
+        raise LabError(f"{path.name}: claims must be [[claims]] tables, in double brackets")
+    names = {item.experiment for item in read_sweep(path)} if tables else set()
+    for place, table in enumerate(tables, 1):
+        where = f"claim {place} of {path.name}"
+        for key in table.keys() - CLAIM.keys():
+            raise unknown(f"key of {where}", key, CLAIM)
+        for key, kind in CLAIM.items():
+            if key in table and not isinstance(table[key], kind):
+                raise LabError(f"{where}: {key} = {table[key]!r} has the wrong type")
+        for key in ("claim", "ours", "expects"):
+            if not table.get(key):
+                raise LabError(f"{where} lacks {key!r}: it needs claim, ours and expects")
+        for label, text in table["ours"].items():
+            source = text.partition(":")[0] if isinstance(text, str) else ""
+            if source not in names:
+                raise LabError(
+                    f"{where}: {label} = {text!r} names no experiment of the file: write"
+                    f" {min(names)}: METRIC where KEY=VALUE"
+                )
+    return tables
+
+
 def _content(path: Path) -> dict[str, Any]:
     """The file's content, its keys checked."""
     if not path.exists():
@@ -60,8 +107,8 @@ def _content(path: Path) -> dict[str, Any]:
             f"no sweep file {path}: give the path of a TOML file, for example sweeps/laptop.toml"
         )
     content = read_toml(path)
-    for key in content.keys() - {"runs", "every_record"}:
-        raise unknown(f"key of {path.name}", key, ["runs", "every_record"])
+    for key in content.keys() - {"runs", "claims", "every_record"}:
+        raise unknown(f"key of {path.name}", key, ["runs", "claims", "every_record"])
     columns = content.get("every_record", [])
     if not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
         raise LabError(

@@ -22,7 +22,7 @@ import numpy as np
 from lab.errors import LabError, unknown
 from lab.mathematics.metrics import exact_pass_at_k, pass_at_k
 from lab.mathematics.stats import mean_interval_each
-from lab.runs.provenance import ROOT
+from lab.project import project
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
 from lab.runs.sweep_file import columns_of_every_record, read_sweep
 from lab.shapes import Array
@@ -30,8 +30,6 @@ from lab.shapes import Array
 if TYPE_CHECKING:
     import pandas as pd
 
-SWEEPS = ROOT / "sweeps"
-RECORDED = ROOT / "data" / "results"
 _own = ContextVar("own", default=False)
 
 
@@ -135,15 +133,27 @@ def pass_at_k_of_groups(groups: pd.DataFrame, k: int | Sequence[int]) -> Array:
     return pass_at_k(groups["n"].to_numpy(), groups["right"].to_numpy(), k)
 
 
+def sweep_named(name: str) -> Path:
+    """The sweep file of the project with this name. LabError: there is none."""
+    folder = project().sweeps
+    path = folder / f"{name}.toml"
+    if not path.exists():
+        raise unknown("sweep", name, [file.stem for file in folder.glob("*.toml")])
+    return path
+
+
+def recorded_folder(sweep: str) -> Path:
+    """Where the project keeps what was measured in a sweep."""
+    return project().results / sweep
+
+
 def results(sweep: str, experiment: str) -> Results:
     """The recorded runs of sweeps/SWEEP.toml for `experiment`; within `own_runs` your own.
 
     Of your own, exactly those that the file lists. LabError: nothing is recorded; a run of your own
     has not finished.
     """
-    path = SWEEPS / f"{sweep}.toml"
-    if not path.exists():
-        raise unknown("sweep", sweep, [file.stem for file in SWEEPS.glob("*.toml")])
+    path = sweep_named(sweep)
     if _own.get():
         return results_of_runs(finished_runs(path, experiment))
     return recorded(path, experiment)
@@ -166,7 +176,7 @@ def results_of_every_record(sweep: str, experiment: str) -> Results:
     LabError: it names none, see `lab.runs.sweep_file`.
     """
     last_records = results(sweep, experiment)
-    columns = columns_of_every_record(SWEEPS / f"{sweep}.toml")
+    columns = columns_of_every_record(sweep_named(sweep))
     if not columns:
         raise LabError(
             f"sweeps/{sweep}.toml keeps the groups of the last record only: add a line every_record"
@@ -175,7 +185,7 @@ def results_of_every_record(sweep: str, experiment: str) -> Results:
     if _own.get():
         runs = [Run(runs_root() / id) for id in last_records.runs]
         return replace(last_records, groups=_groups_of_every_record(runs, columns))
-    path = RECORDED / sweep / f"{experiment}-every-record.parquet"
+    path = recorded_folder(sweep) / f"{experiment}-every-record.parquet"
     if not path.exists():
         raise LabError(f"no {path}: run lab record sweeps/{sweep}.toml where the runs are")
     import pandas as pd
@@ -229,15 +239,15 @@ def recorded(path: Path, experiment: str) -> Results:
 
 
 def _record_file(path: Path, experiment: str) -> Path:
-    return RECORDED / path.stem / f"{experiment}.json"
+    return recorded_folder(path.stem) / f"{experiment}.json"
 
 
 def record(sweep: Path) -> list[Path]:
-    """Write data/results/SWEEP from the runs of a sweep and return the files.
+    """Write what is measured of the runs of a sweep into the project's results; its files.
 
     LabError: some of the runs have not finished.
     """
-    folder = RECORDED / sweep.stem
+    folder = recorded_folder(sweep.stem)
     folder.mkdir(parents=True, exist_ok=True)
     for experiment in dict.fromkeys(item.experiment for item in read_sweep(sweep)):
         runs = finished_runs(sweep, experiment)

@@ -41,8 +41,9 @@ from matplotlib.figure import Figure
 
 from lab.errors import LabError, unknown
 from lab.latex import escaped
+from lab.project import project
 from lab.runs.experiments import experiment
-from lab.runs.provenance import ROOT, commit_of, versions
+from lab.runs.provenance import commits, versions
 from lab.runs.run_folder import runs_root, write_atomically, write_json
 from lab.runs.sweep_results import Results, own_runs, reads_own_runs
 from lab.show.line_styles import (  # noqa: F401  (figures find them here)
@@ -69,7 +70,6 @@ from lab.show.line_styles import (  # noqa: F401  (figures find them here)
 if TYPE_CHECKING:
     import pandas as pd
 
-SCRIPTS = ROOT / "figures"
 # Widths in inches. ICML: one column and the text width. NeurIPS has one column: half of its text
 # width, for two figures side by side, and the text width.
 COLUMN = 3.25
@@ -265,13 +265,18 @@ def _apart(places: list[float], room: float) -> list[float]:
     return [place + rank * room for rank, place in enumerate(level)]
 
 
+def scripts() -> Path:
+    """The folder of the project's figures, one script each."""
+    return project().figures
+
+
 def out_folder() -> Path:
     """Where figures are saved: the folder in the variable LAB_FIGURES, else figures/out.
 
     Within `own_runs` it is not figures/out, which shows recorded runs, but the folder "figures"
     beside the runs. Figures for a venue other than ICML are saved in a subfolder named after it.
     """
-    usual = runs_root() / "figures" if reads_own_runs() else SCRIPTS / "out"
+    usual = runs_root() / "figures" if reads_own_runs() else scripts() / "out"
     folder = Path(os.environ.get("LAB_FIGURES") or usual)
     return folder if _venue.get() == "icml" else folder / _venue.get()
 
@@ -306,7 +311,7 @@ def save(
     (folder / "provenance").mkdir(exist_ok=True)  # git ignores it, so that a clone has none
     provenance = {
         "figure": name,
-        "commit": commit_of("lab", "data", f"figures/{name}.py"),
+        **commits(),
         "versions": versions(),
         "runs": {id: run["provenance"] | {"seconds": run["seconds"]} for id, run in runs.items()},
     }
@@ -452,10 +457,10 @@ def footer(record: dict[str, Any]) -> str:
 
 
 def figure_names() -> list[str]:
-    """The names of all figures: one script each. LabError: this is no clone of the project."""
-    if not SCRIPTS.is_dir():
-        raise LabError(f"no {SCRIPTS}: draw figures in a clone of the project, which holds them")
-    return sorted(path.stem for path in SCRIPTS.glob("*.py"))
+    """The names of all figures: one script each. LabError: this project has none."""
+    if not scripts().is_dir():
+        raise LabError(f"no {scripts()}: work in a project (lab init makes one) that has figures")
+    return sorted(path.stem for path in scripts().glob("*.py"))
 
 
 def draw_figures(
@@ -493,7 +498,7 @@ def draw_figure(name: str) -> None:
 def load(name: str) -> ModuleType:
     """The script of a figure, as a module."""
     specification = importlib.util.spec_from_file_location(
-        f"figures.{name}", SCRIPTS / f"{name}.py"
+        f"figures.{name}", scripts() / f"{name}.py"
     )
     assert specification is not None and specification.loader is not None
     script = importlib.util.module_from_spec(specification)

@@ -247,11 +247,16 @@ def table_of(frame: pd.DataFrame, digits: int = 6) -> HTML:
         return HTML(frame.to_html(index=False, border=0, float_format=f"{{:.{digits}f}}".format))
 
 
-def report(paths: Sequence[Path], file: Path | None = None, **parameters: str) -> Path:
+def report(
+    paths: Sequence[Path],
+    file: Path | None = None,
+    verdicts: Sequence[str] = (),
+    **parameters: str,
+) -> Path:
     """Execute notebook 90 on these runs and write its results as one HTML file.
 
-    The file is `file`, or report.html in the notebook's run folder. `parameters` are those of the
-    notebook.
+    The file is `file`, or report.html in the notebook's run folder. `verdicts` on the claims of a
+    sweep, one a line, stand at its head. `parameters` are those of the notebook.
     """
     if missing := [path for path in paths if not path.exists()]:
         raise LabError(
@@ -268,23 +273,21 @@ def report(paths: Sequence[Path], file: Path | None = None, **parameters: str) -
     run = Run.of(config)
     # Execute again even if this report exists: more runs may have finished since.
     (run.path / "done.json").unlink(missing_ok=True)
-    run = run_notebook(config)
+    run = run_notebook(config, without=LESSON)  # a lesson reads the lab's recorded runs
     file = file or run.path / PAGE
-    write_atomically(file, _html(run.path / "notebook.ipynb", remarks(results, given["metric"])))
+    page = _html(run.path / "notebook.ipynb", remarks(results, given["metric"]), verdicts)
+    write_atomically(file, page)
     return file
 
 
-def _html(notebook: Path, remarks: Sequence[str]) -> str:
+def _html(notebook: Path, remarks: Sequence[str], verdicts: Sequence[str]) -> str:
     """The text and results of an executed notebook as one page, pictures included.
 
-    The `remarks` come first.
+    The `remarks` come first, then the `verdicts`.
     """
     from nbconvert.exporters import HTMLExporter
-    from nbconvert.preprocessors import TagRemovePreprocessor
 
     exporter = HTMLExporter(template_name="basic", exclude_input=True, exclude_output_prompt=True)
-    lesson = TagRemovePreprocessor(remove_cell_tags={LESSON}, enabled=True)
-    exporter.register_preprocessor(lesson, enabled=True)
     body, _ = exporter.from_filename(str(notebook))
     head = (
         "<!doctype html><html lang=en><meta charset=utf-8>"
@@ -293,4 +296,6 @@ def _html(notebook: Path, remarks: Sequence[str]) -> str:
         f"<title>Report</title><style>{STYLE}</style>"
     )
     said = "".join(f"<p><strong>{escape(remark)}</strong></p>" for remark in remarks)
+    if verdicts:
+        said += f"<pre>{escape(chr(10).join(verdicts))}</pre>"
     return f"{head}{said}{body}</html>\n"

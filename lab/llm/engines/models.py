@@ -14,9 +14,9 @@ from typing import Any
 from lab.errors import LabError
 from lab.extras import missing
 from lab.llm.engines.base import error_line
+from lab.project import SHIPPED
 from lab.toml_files import read_toml
 
-PROJECT = Path(__file__).parents[3]
 # One of these files holds the vocabulary.
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tekken.json")
 MODELS = read_toml(Path(__file__).with_name("models.toml"))
@@ -46,8 +46,8 @@ def locate_model(model: str | Path) -> tuple[str, str]:
     LabError: there is no such folder, or it lacks a configuration or a tokenizer.
     """
     folder = Path(model)
-    if model and not folder.is_absolute() and not folder.is_dir() and (PROJECT / folder).is_dir():
-        folder = PROJECT / folder
+    if model and not folder.is_absolute() and not folder.is_dir() and (SHIPPED / folder).is_dir():
+        folder = SHIPPED / folder
     if not (model and folder.is_dir()):
         # A hub name has at most one slash, and may end in @REVISION.
         if isinstance(model, Path) or not re.fullmatch(

@@ -29,9 +29,10 @@ from torch.nn import functional as F
 from lab.llm.data.arithmetic import available, problems, solution
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.imports import transformers
+from lab.project import SHIPPED
 from lab.training.rng import generator, stream_seed
 
-FOLDER = Path(__file__).parents[3] / "data" / "models" / "tiny"
+FOLDER = SHIPPED / "data" / "models" / "tiny"
 END, TURN, TURN_END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"  # ids 256, 257, 258
 TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content']"
