@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import errno
-import inspect
 import io
 import os
 import shlex
@@ -578,31 +577,28 @@ def _check(arguments: argparse.Namespace) -> int:
 
 @verb(
     "sample a language model on problem sets, score the completions, print a table",
-    option("model", help="a folder, or a name on the hub"),
+    option("model", help="a folder, a name on the hub, or RUN or RUN@STEP of a training"),
     option(
         "sets",
         help="problem sets (lab data check), arithmetic(level=2), or a file; and settings: n=128 "
-        "temperature=0.6 top_p=0.95 engine=vllm ...",
-        nargs="+",
+        "temperature=0.6 top_p=0.95 engine=vllm reward=mine.py:score ...; of a run, what is not "
+        "given is as in its training",
+        nargs="*",
         metavar="SET|key=value",
     ),
 )
 def _eval(arguments: argparse.Namespace) -> None:
     from lab.runs.experiments import read_assignments
     from lab.runs.former_names import in_present_names
-    from lab.runs.model_evaluation import evaluate
+    from lab.runs.model_evaluation import Request, evaluate
 
     # arithmetic(level=2) is a problem set though it holds an equals sign.
     sets = [text for text in arguments.sets if "=" not in text or "(" in text]
     assignments = [text for text in arguments.sets if text not in sets]
-    known = inspect.signature(evaluate).parameters.keys() - {"model", "sets"}
+    known = {each.name for each in fields(Request)}
     settings = in_present_names(read_assignments(assignments), known)
     for key in settings.keys() - known:
         raise unknown("setting of an evaluation", key, known)
-    if "engine" not in settings:
-        raise LabError(
-            "no engine was named: add engine=transformers (a laptop) or engine=vllm (a GPU)"
-        )
     evaluate(arguments.model, sets, **settings)
 
 

@@ -16,10 +16,12 @@ from lab.llm.data.datasets import Problem, ProblemSet
 from lab.llm.data.problem_sets import problem_set
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Completion, Sampling
+from lab.llm.train.task import Task
 from lab.runs import evaluation_folder, model_evaluation, scoring
 from lab.runs.evaluation_folder import Evaluation
-from lab.runs.model_evaluation import evaluate, table_row, weights_digest
+from lab.runs.model_evaluation import evaluate, table_row
 from lab.runs.scoring import problem_counts, score
+from lab.runs.trained_models import weights_digest
 from lab.training.rng import generator
 
 PLAIN = load_prompt("plain")
@@ -321,7 +323,7 @@ def test_scores_are_those_of_the_verifier_on_every_answer_by_itself(tmp_path):
                 verifier.check([one.text], [golds[one.problem]])[0]
                 for one in whole(made).itertuples()
             ]
-        found = score(made, style)
+        found = score(made, Task(style=style))
         assert [*found["verdict"]] == [one.outcome for one in told] and len(
             set(found["verdict"])
         ) == 2
@@ -349,7 +351,7 @@ def test_equal_answers_to_one_problem_are_judged_once_and_to_two_problems_twice(
         def answer(self, text, random, sampling):
             return Completion(rf"\boxed{{{random.integers(2)}}}", (1,), (-0.1,), "stop", "<end>")
 
-    monkeypatch.setattr(scoring, "Verifier", Counting)
+    monkeypatch.setattr("lab.judge.rewards.Verifier", Counting)
     made = sample(Same(), SUMS, PLAIN, Sampling(64), tmp_path)
     found = score(made)
     assert len(asked) == len(set(asked)) == 24
@@ -396,16 +398,16 @@ def test_too_many_errors_among_all_answers_stop_the_scoring_and_leave_no_file(
                 for verdict in super().check(responses, golds)
             ]
 
-    monkeypatch.setattr(scoring, "Verifier", Slow)
+    monkeypatch.setattr("lab.judge.rewards.Verifier", Slow)
     made = sample(Parrot(), SUMS, PLAIN, Sampling(32), tmp_path)
     lost = int(whole(made)["text"].str.endswith(r"\boxed{3}").sum())
     assert 2 < lost < 38
-    said = refusal(score, made, error_limit=0.005)
+    said = refusal(score, made, Task(error_limit=0.005))
     assert said.startswith(
         f"{lost} of 384 answers in {tmp_path} could not be judged: the limit is 0.5%"
     )
     assert not [*tmp_path.glob("*scores*")]
-    assert score(made, error_limit=0.1)["verdict"].eq("error").sum() == lost
+    assert score(made, Task(error_limit=0.1))["verdict"].eq("error").sum() == lost
     table = problem_counts(made)
     assert table["error"].sum() == lost and table["n"].sum() == 384 - lost
 

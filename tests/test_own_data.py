@@ -14,8 +14,8 @@ from lab.judge.verifier import Verifier
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import imports
 from lab.llm.train.checks import requirements
-from lab.llm.train.evaluation import judge_of
 from lab.llm.train.problems import loaded_set, training_problems
+from lab.llm.train.task import Task
 from lab.llm.train.trainer import preflight, train
 from lab.runs.experiments import experiment
 from lab.training.records import Record
@@ -178,9 +178,11 @@ def test_answers_are_graded_only_where_the_estimator_takes_real_rewards(files):
     assert any(
         line.endswith("right on held-out sets from 0.5") for line in preflight(configured(**graded))
     )
-    with judge_of(configured(**graded)) as judges:
+    with Task.of(configured(**graded)).judge() as judges:
         assert judges.right_from == 0.5
-    with judge_of(configured(**graded | {"estimator": "maxrl", "right_from": 1.0})) as judges:
+    with Task.of(
+        configured(**graded | {"estimator": "maxrl", "right_from": 1.0})
+    ).judge() as judges:
         assert judges.right_from is None
     for missing in ({"estimator": "maxrl"}, {"reward": ""}):
         with pytest.raises(LabError, match="right_from = 0.5: answers are right or wrong here"):

@@ -11,7 +11,7 @@ import hashlib
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import chdir
 from functools import cache
 from pathlib import Path
@@ -28,14 +28,15 @@ Parts = list[tuple[str, str]]
 TINY_MODEL = "2c2a8eb5ba8d"
 
 
-def contents(config: Config) -> dict[str, str]:
+def contents(config: Config, settings: Collection[str] = ()) -> dict[str, str]:
     """The digest of all that each setting of `config` names, by "SETTING VALUE"; {} of no content.
 
-    LabError: a file is missing; a plugin is broken.
+    `settings`: those of interest, empty for all. LabError: a file is missing; a plugin is broken.
     """
     digests = {}
     with chdir(config.folder):
-        for key, rule in config.rules().items():
+        for key in settings or config.rules():
+            rule = config.rules()[key]
             # `estimator` has one meaning everywhere, so that a plugin's world need not say it.
             kind = "estimator" if key in ("estimator", "estimators") else rule.content
             value = getattr(config, key)
@@ -56,6 +57,11 @@ def model_digest(model: str) -> str:
     """The digest of a model's folder, "" of a model on the hub; see `_of_model`."""
     parts = _of_model(model)
     return digest(parts) if parts else ""
+
+
+def reward_digest(spec: str) -> str:
+    """The digest of a reward function's file and what it imports."""
+    return digest(_of_reward(spec))
 
 
 def digest(value: Any) -> str:
@@ -111,7 +117,7 @@ def _of_model(name: str, config: Config | None = None) -> Parts:
     return _files(sorted({path for kind in WANTED_FILES for path in folder.glob(kind)}))
 
 
-def _of_reward(spec: str, config: Config) -> Parts:
+def _of_reward(spec: str, config: Config | None = None) -> Parts:
     """The file of a reward function, FILE.py:NAME or MODULE:NAME, and what it imports.
 
     It is read and not run: that is for processes of its own.

@@ -17,7 +17,7 @@ from __future__ import annotations
 import io
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -178,6 +178,7 @@ def sample(
     folder: str | Path,
     weights: str = "",
     part: int = PART_ANSWERS,
+    more: Mapping[str, Any] | None = None,
 ) -> Evaluation:
     """Sample `sampling.n` answers to every problem into a folder, or resume an earlier session.
 
@@ -186,7 +187,7 @@ def sample(
 
     `weights` identifies the weights behind the model's name. `part` is the largest number of
     answers in a part; lower it where the engine is slow. PART_TOKENS / `sampling.max_tokens` bounds
-    it too, and a part holds at least one problem.
+    it too, and a part holds at least one problem. `more` are further settings to store.
 
     LabError: the folder has other settings (the first that differs is named); no problems, or an id
     that occurs twice; a damaged part.
@@ -198,6 +199,7 @@ def sample(
         "engine": type(engine).__name__,
         **request_settings(loaded, prompt, sampling),
         "prompts": digest(prompts),
+        **(more or {}),
     }
     part_answers = min(whole("part", part), PART_TOKENS // sampling.max_tokens)
     evaluation = Evaluation(Path(folder))

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from lab.errors import LabError, one_of, whole
-from lab.llm.data import prompts
-from lab.llm.data.problem_sets import problem_set
-from lab.llm.engines.models import pinned
+from lab.judge.rewards import check_reward
+from lab.llm.data.datasets import ProblemSet
+from lab.llm.data.prompts import load_prompt
 from lab.llm.evals import evaluation_tables
 from lab.llm.evals.evaluation_metrics import compare_models, k_values, samples_ratio, summary
+from lab.llm.train.task import Task
 from lab.mathematics.metrics import pass_at_k
 from lab.mathematics.stats import Interval, mean_interval
-from lab.runs.contents import digest, model_digest
+from lab.runs.contents import digest, reward_digest
 from lab.runs.evaluation_folder import (
     PART_ANSWERS,
     Evaluation,
@@ -26,73 +28,111 @@ from lab.runs.evaluation_folder import (
 )
 from lab.runs.run_folder import runs_root
 from lab.runs.scoring import problem_counts
+from lab.runs.trained_models import find_model
 
 if TYPE_CHECKING:  # importing it loads torch
-    from lab.llm.engines.base import Engine
+    from lab.llm.engines.base import Engine, Sampling
 
 # The settings that the rows of a table share; its caption states them once.
-SHARED_SETTINGS = ("prompt", "n", "temperature", "top_p", "limit", "seed")
+SHARED_SETTINGS = ("prompt", "n", "temperature", "top_p", "limit", "seed", "reward")
 
 
-def evaluate(
-    model: str,
-    sets: Sequence[str],
-    *,
-    engine: str,
-    n: int = 128,
-    temperature: float = 0.6,
-    top_p: float = 0.95,
-    max_tokens: int = 4096,
-    prompt: str = "plain",
-    style: str = "strict",
-    seed: int = 0,
-    problems: int | None = None,
-    folder_of_data: str = "",
-    part: int = PART_ANSWERS,
-) -> list[evaluation_tables.Row]:
+@dataclass(frozen=True, kw_only=True)
+class Request(Task):
+    """An evaluation: a task, and how answers are sampled. LabError: a setting that cannot be.
+
+    | field | meaning |
+    |---|---|
+    | `engine` | "transformers" or "vllm", see `lab.llm.engines.factory.load_engine` |
+    | `n`, `temperature`, `top_p`, `max_tokens`, `seed` | as in `lab.llm.engines.base.Sampling` |
+    | `problems` | problems of each set, the first ones; None: all |
+    | `part` | answers per file, see `lab.runs.evaluation_folder.sample` |
+    """
+
+    engine: str = ""
+    n: int = 128
+    temperature: float = 0.6
+    top_p: float = 0.95
+    max_tokens: int = 4096
+    seed: int = 0
+    problems: int | None = None
+    part: int = PART_ANSWERS
+
+    def __post_init__(self) -> None:
+        from lab.llm.engines.factory import ENGINES
+
+        _ = self.sampling
+        whole("part", self.part)
+        if not self.engine:
+            raise LabError(
+                "no engine was named: add engine=transformers (a laptop) or engine=vllm (a GPU)"
+            )
+        one_of("engine", self.engine, ENGINES)
+        one_of("style", self.style, ("strict", "lenient"))
+        load_prompt(self.prompt)
+        if self.reward:
+            check_reward(self.reward)
+
+    @property
+    def sampling(self) -> Sampling:
+        from lab.llm.engines.base import Sampling
+
+        return Sampling(self.n, self.temperature, self.top_p, self.max_tokens, self.seed)
+
+    @property
+    def judged_by(self) -> dict[str, Any]:
+        """What a folder stores of a reward function; nothing of the verifier."""
+        if not self.reward:
+            return {}
+        named = {"function": self.reward, "code": reward_digest(self.reward)}
+        return {"reward": named | {"right_from": self.right_from}}
+
+
+def evaluate(model: str, sets: Sequence[str] = (), **settings: Any) -> list[evaluation_tables.Row]:
     """Evaluate a model on sets of problems, print the table, and return its rows.
 
-    | argument | meaning |
-    |---|---|
-    | `model` | a name on the hub, or a folder |
-    | `engine` | "transformers" or "vllm", see `lab.llm.engines.factory.load_engine` |
-    | `sets`, `problems`, `folder_of_data` | as `lab.llm.data.problem_sets.problem_set` takes them |
-    | `n`, `temperature`, `top_p`, `max_tokens`, `seed` | as in `lab.llm.engines.base.Sampling` |
-    | `style` | of the verifier, "strict" or "lenient" |
-    | `part` | answers per file, see `lab.runs.evaluation_folder.sample` |
+    `model` is a name on the hub, a folder, or a run that trained it (`find_model`), and `settings`
+    are fields of `Request`. What is not given of a run's model is as in its training, sets too, so
+    that the evaluation at its last step is made again; other models need `sets` and `engine`.
 
     Each set has its folder in runs/evaluations, named by the model, the set and all settings.
     Existing answers are neither sampled nor judged again, and the model is loaded only if answers
     are missing. All arguments are checked before that. The rows hold every metric, the printed
     table a selection.
     """
-    from lab.llm.engines.base import Sampling
-    from lab.llm.engines.factory import ENGINES, load_engine
-
-    sampling = Sampling(n, temperature, top_p, max_tokens, seed)
-    whole("part", part)
-    one_of("engine", engine, ENGINES)
-    one_of("style", style, ("strict", "lenient"))
-    template = prompts.load_prompt(prompt)
-    weights = weights_digest(model)
+    given = settings.keys() | ({"eval_sets"} if sets else set())
+    found = find_model(model, given)
+    request = Request(**{**found.settings, **settings})
+    sets = sets or found.sets
     if not sets:
         raise LabError(
             "no set was named: name at least one, such as math500 or arithmetic(level=2)"
         )
-    model_name = Path(model).resolve().name if Path(model).is_dir() else model
-    loaded_sets = [problem_set(name, problems, folder_of_data) for name in sets]
+    loaded_sets = [request.problem_set(name, request.problems) for name in sets]
+    if request.max_prompt_tokens:
+        loaded_sets = _usable(request, loaded_sets, found.tokenizer())
+    template, sampling = load_prompt(request.prompt), request.sampling
     evaluations: list[Evaluation] = []
     loaded_engine: Engine | None = None
     for loaded in loaded_sets:
-        settings = request_settings(loaded, template, sampling)
-        name = result_name(model_name, loaded.source, [weights, engine, settings])
+        wanted = request_settings(loaded, template, sampling) | request.judged_by
+        name = result_name(found.name, loaded.source, [found.weights, request.engine, wanted])
         evaluation = Evaluation(runs_root() / "evaluations" / name)
         if not evaluation.finished:
-            loaded_engine = loaded_engine or load_engine(engine, model)
-            sample(loaded_engine, loaded, template, sampling, evaluation.path, weights, part)
+            loaded_engine = loaded_engine or found.load(request.engine)
+            sample(
+                loaded_engine,
+                loaded,
+                template,
+                sampling,
+                evaluation.path,
+                found.weights,
+                request.part,
+                request.judged_by,
+            )
         evaluations.append(evaluation)
-    rows = [table_row(evaluation, style) for evaluation in evaluations]
-    print(evaluation_tables.markdown(rows, caption(evaluations, style), _main_columns(rows)))
+    rows = [table_row(evaluation, request) for evaluation in evaluations]
+    print(evaluation_tables.markdown(rows, caption(evaluations, request), _main_columns(rows)))
     for evaluation, row in zip(evaluations, rows, strict=True):
         line = f"{row.set}: {evaluation.path}"
         lost = evaluation.settings["problems"] - row.metrics["pass@1"].n["problems"]
@@ -100,6 +140,16 @@ def evaluate(
             line += f"; {lost} problems without a judged answer are left out"
         print(line)
     return rows
+
+
+def _usable(task: Task, loaded_sets: list[ProblemSet], tokenizer: Any) -> list[ProblemSet]:
+    """The sets without the problems that a training leaves out."""
+    with task.judge() as judge:
+        kept = [task.usable(loaded, tokenizer, judge) for loaded in loaded_sets]
+    return [
+        replace(loaded, problems=tuple(problem for problem, _ in usable))
+        for loaded, usable in zip(loaded_sets, kept, strict=True)
+    ]
 
 
 def result_name(model: str, subject: str, identity: list[object]) -> str:
@@ -118,17 +168,19 @@ def _main_columns(rows: Sequence[evaluation_tables.Row]) -> list[str]:
 
 
 def table_row(
-    evaluation: Evaluation, style: str = "strict", truncation: str = "score"
+    evaluation: Evaluation, task: Task | None = None, truncation: str = "score"
 ) -> evaluation_tables.Row:
     """The table row of an evaluation: `lab.llm.evals.evaluation_metrics.summary` of its counts.
 
     There is no entropy at temperature 0: greedy decoding has none, and the log-probabilities are
-    those of the model itself.
+    those of the model itself. There is no vote on answers that a reward function does not extract.
     """
     settings = evaluation.settings
-    metrics = summary(problem_counts(evaluation, style, truncation))
+    metrics = summary(problem_counts(evaluation, task, truncation))
     if settings["temperature"] == 0:
         metrics.pop("entropy", None)
+    if task and task.reward:
+        metrics.pop("majority")
     return evaluation_tables.Row(settings["model"], settings["set"], metrics)
 
 
@@ -140,7 +192,8 @@ def comparison(base: Path, ours: Path, style: str = "strict") -> str:
     (MaxRL's "2.3x - 19.2x", Figure 5). LabError: different problems or sampling settings.
     """
     evaluations = [Evaluation(base), Evaluation(ours)]
-    shared_caption = caption(evaluations, style)
+    task = Task(style=style, **_reward_of(evaluations[0]))
+    shared_caption = caption(evaluations, task)
     set_names = {evaluation.settings["set"] for evaluation in evaluations}
     if len(set_names) > 1:
         raise LabError(
@@ -149,7 +202,7 @@ def comparison(base: Path, ours: Path, style: str = "strict") -> str:
         )
     # Two checkpoints of one model share its name, so the last digits of the folder stand beside it.
     names = [f"{folder.settings['model']} ({folder.path.name[-8:]})" for folder in evaluations]
-    base_counts, our_counts = (problem_counts(evaluation, style) for evaluation in evaluations)
+    base_counts, our_counts = (problem_counts(evaluation, task) for evaluation in evaluations)
     lines = [
         f"{set_names.pop()}: {names[1]} against {names[0]}. {shared_caption}",
         "",
@@ -168,13 +221,19 @@ def comparison(base: Path, ours: Path, style: str = "strict") -> str:
     return "\n".join(lines)
 
 
+def _reward_of(evaluation: Evaluation) -> dict[str, Any]:
+    """The settings of the reward function that an evaluation is judged by, if by one."""
+    stored = evaluation.settings.get("reward")
+    return {"reward": stored["function"], "right_from": stored["right_from"]} if stored else {}
+
+
 def _pass_at_k(counts: pd.DataFrame, k: int) -> Interval:
     rates = pass_at_k(counts["n"].to_numpy(), counts["right"].to_numpy(), k)
     return mean_interval(rates, within=(0, 1))
 
 
 def caption(
-    evaluations: Sequence[Evaluation], style: str = "strict", truncation: str = "score"
+    evaluations: Sequence[Evaluation], task: Task | None = None, truncation: str = "score"
 ) -> str:
     """`lab.llm.evals.evaluation_tables.caption` for a table of evaluations.
 
@@ -185,11 +244,11 @@ def caption(
     first = evaluations[0]
     for other in evaluations[1:]:
         for key in SHARED_SETTINGS:
-            if first.settings[key] != other.settings[key]:
+            if first.settings.get(key) != other.settings.get(key):
                 raise LabError(
-                    f"{first.path.name} has {key} = {first.settings[key]!r} and {other.path.name}"
-                    f" has {other.settings[key]!r}: a table holds evaluations that were sampled"
-                    " with the same settings"
+                    f"{first.path.name} has {key} = {first.settings.get(key)!r} and"
+                    f" {other.path.name} has {other.settings.get(key)!r}: a table holds evaluations"
+                    " that were sampled with the same settings"
                 )
     sampling = Sampling(
         n=first.settings["n"],
@@ -198,13 +257,6 @@ def caption(
         max_tokens=first.settings["limit"],
         seed=first.settings["seed"],
     )
-    return evaluation_tables.caption(sampling, first.settings["prompt"], style, truncation)
-
-
-def weights_digest(model: str) -> str:
-    """12 hexadecimal digits that identify a model's weights, tokenizer and chat template.
-
-    For a folder, the digest of its files: if training changes the weights in place, their
-    evaluation is a new one. For a model on the hub, its revision; empty if that is not pinned.
-    """
-    return model_digest(model) or (pinned(model)[1] or "")[:12]
+    task = task or Task()
+    prompt = first.settings["prompt"]
+    return evaluation_tables.caption(sampling, prompt, task.style, truncation, reward=task.reward)

@@ -330,7 +330,7 @@ class Run:
             digests["rollouts"] = self.rollouts_sha256()
         if "checkpoints".startswith(part):
             for path in self.checkpoints:
-                digests[f"checkpoints/{path.name}"] = _stored_sha256(path)
+                digests[f"checkpoints/{path.name}"] = stored_sha256(path)
         return digests
 
     @property
@@ -404,7 +404,7 @@ def line_of(file: Path) -> str:
     return f"{file.name} {_sha256(file.read_bytes())}\n"
 
 
-def _stored_sha256(checkpoint: Path) -> str:
+def stored_sha256(checkpoint: Path) -> str:
     """The digest that a checkpoint's header holds of the file, "" where it cannot be read.
 
     `lab.training.checkpoint` writes it there, and compares it when the file is loaded.

@@ -1,13 +1,15 @@
-"""Scores of an evaluation: the verdict on every answer, in one file per verifier style.
+"""Scores of an evaluation: the verdict on every answer, in one file per judge.
 
-Equal answers to the same problem are judged once, whatever the text around them. A score file
-records the version of the verifier that wrote it; another version writes the file anew.
+Equal answers to the same problem are judged once, whatever the text around them; a reward function
+is asked once about equal texts. A score file records the version of the judge that wrote it;
+another version writes the file anew.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,8 +23,11 @@ from tqdm.auto import tqdm
 from lab.errors import LabError
 from lab.judge import verifier as verifier_module
 from lab.judge.extract import extract
+from lab.judge.rewards import Judge
 from lab.judge.verifier import MIN_CHECKS, Verdict, Verifier
 from lab.llm.evals import evaluation_metrics
+from lab.llm.train.task import Task
+from lab.runs.contents import reward_digest
 from lab.runs.evaluation_folder import Evaluation
 
 # Texts repeat often (few answers, three verdicts), so they are stored as categories.
@@ -38,26 +43,30 @@ SCORE_SCHEMA = pa.schema(
 )
 
 
-def score(evaluation: Evaluation, style: str = "strict", error_limit: float = 0.02) -> pd.DataFrame:
-    """The verdicts of a finished evaluation, in the order of its samples.
+def score(evaluation: Evaluation, task: Task | None = None) -> pd.DataFrame:
+    """The verdicts of a finished evaluation by the judge of a task, in the order of its samples.
 
     Columns: problem, index, answer (missing where none was extracted), verdict (right, wrong,
     error), reason (see `lab.judge.verifier`); texts are categories. Where the reference answer
     is unreadable, every answer to that problem is an error, which does not count towards the error
-    rate. Stored scores of the same verifier version are read back instead of judged again.
+    rate. Stored scores of the same version of the judge are read back instead of judged again.
 
-    LabError: an unknown style; an evaluation that is not finished; an error rate above
-    `error_limit`, among the distinct answers of a part (raised by the verifier as soon as it is
-    certain) or among all answers.
+    LabError: an unknown style; an evaluation that is not finished; an error rate above the task's
+    `error_limit`, among the distinct answers of a part (raised by the judge as soon as it is
+    certain) or, of the verifier, among all answers; the errors of a reward function.
     """
-    with Verifier(style, error_limit=error_limit) as verifier:
-        path = evaluation.path / f"scores-{style}.parquet"
-        metadata = {"judge": version(), "answers": str(evaluation.done["answers"])}
+    task = task or Task()
+    with task.judge() as judge:
+        path = evaluation.path / f"scores-{_name_and_version(task)[0]}.parquet"
+        metadata = {
+            "judge": _name_and_version(task)[1],
+            "answers": str(evaluation.done["answers"]),
+        }
         if not metadata.items() <= _stored_metadata(path).items():
             # Written beside the file and then renamed, so that a kill leaves no partial scores.
             draft = path.with_name(f".{path.name}.{os.getpid()}")
             try:
-                _judge(evaluation, verifier, draft, metadata)
+                _judge(evaluation, judge, draft, metadata)
                 os.replace(draft, path)
             finally:
                 draft.unlink(missing_ok=True)
@@ -65,10 +74,10 @@ def score(evaluation: Evaluation, style: str = "strict", error_limit: float = 0.
 
 
 def judged_samples(
-    evaluation: Evaluation, style: str = "strict", columns: Sequence[str] | None = None
+    evaluation: Evaluation, task: Task | None = None, columns: Sequence[str] | None = None
 ) -> Iterator[pd.DataFrame]:
     """`Evaluation.samples`, part by part, with answer, verdict and reason from `score`."""
-    scores = score(evaluation, style)[["answer", "verdict", "reason"]]
+    scores = score(evaluation, task)[["answer", "verdict", "reason"]]
     start = 0
     for part in evaluation.samples(columns):
         end = start + len(part)
@@ -77,11 +86,11 @@ def judged_samples(
 
 
 def problem_counts(
-    evaluation: Evaluation, style: str = "strict", truncation: str = "score"
+    evaluation: Evaluation, task: Task | None = None, truncation: str = "score"
 ) -> pd.DataFrame:
     """`lab.llm.evals.evaluation_metrics.counts` of all answers: one row per problem."""
     # Each part holds whole problems, so counting part by part is exact.
-    parts = judged_samples(evaluation, style, ["problem", "tokens", "logp", "finish"])
+    parts = judged_samples(evaluation, task, ["problem", "tokens", "logp", "finish"])
     tables = [evaluation_metrics.counts(part, truncation) for part in parts]
     return pd.concat(tables, ignore_index=True)
 
@@ -90,6 +99,14 @@ def version() -> str:
     """A hash of the code that decides a verdict."""
     files = sorted(Path(verifier_module.__file__).parent.glob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+
+
+def _name_and_version(task: Task) -> tuple[str, str]:
+    """What the score file of a task's judge is called, and which code decides its verdicts."""
+    if not task.reward:
+        return task.style, version()
+    threshold = "" if task.right_from is None else f" from {task.right_from}"
+    return re.sub(r"[^\w.-]+", "_", task.reward), reward_digest(task.reward) + threshold
 
 
 def _stored_metadata(path: Path) -> dict[str, str]:
@@ -101,46 +118,49 @@ def _stored_metadata(path: Path) -> dict[str, str]:
         return {}
 
 
-def _judge(
-    evaluation: Evaluation, verifier: Verifier, draft: Path, metadata: dict[str, str]
-) -> None:
+def _judge(evaluation: Evaluation, judge: Judge, draft: Path, metadata: dict[str, str]) -> None:
     """Write the scores of all parts to `draft`, one row group per part."""
     problems = evaluation.problems()
     golds = dict(zip(problems["id"], problems["answer"], strict=True))
     # Problems whose reference answer cannot be read, with the reason.
     unreadable = {
         problems["id"][row]: reason
-        for row, reason in verifier.unparsable([*problems["answer"]]).items()
+        for row, reason in judge.unparsable([*problems["answer"]]).items()
     }
     outcomes: Counter[str] = Counter()
     schema = SCORE_SCHEMA.with_metadata(metadata)
-    bar = tqdm(total=evaluation.done["answers"], unit="answer", desc=f"scores, {verifier.style}")
+    said = judge.style if isinstance(judge, Verifier) else judge.spec
+    bar = tqdm(total=evaluation.done["answers"], unit="answer", desc=f"scores, {said}")
     with open(draft, "wb") as file:
         with pq.ParquetWriter(file, schema, compression="zstd") as writer, bar:
             for part in evaluation.samples(["problem", "index", "text"]):
-                table = _score_table(part, golds, unreadable, verifier)
+                table = _score_table(part, golds, unreadable, judge)
                 outcomes.update(table["verdict"].to_numpy()[~part["problem"].isin(unreadable)])
                 writer.write_table(table)
                 bar.update(len(part))
         file.flush()
         os.fsync(file.fileno())
     total = outcomes.total()
-    if total >= MIN_CHECKS and outcomes["error"] > verifier.error_limit * total:
+    limit = judge.error_limit if isinstance(judge, Verifier) else 1.0  # a reward may be None
+    if total >= MIN_CHECKS and outcomes["error"] > limit * total:
         raise LabError(
             f"{outcomes['error']} of {total} answers in {evaluation.path} could not be judged: the"
-            f" limit is {verifier.error_limit:.1%}; raise error_limit to see in the scores which"
+            f" limit is {limit:.1%}; raise error_limit to see in the scores which"
             " answers, and why"
         )
 
 
 def _score_table(
-    part: pd.DataFrame, golds: Mapping[str, str], unreadable: Mapping[str, str], verifier: Verifier
+    part: pd.DataFrame, golds: Mapping[str, str], unreadable: Mapping[str, str], judge: Judge
 ) -> pa.Table:
     """The scores of one part; each distinct answer to a problem is judged once."""
     problem_codes, _ = pd.factorize(part["problem"])
     text_codes, texts = pd.factorize(part["text"])
-    extracted = np.array([extract(text, verifier.style) for text in texts], dtype=object)
-    answer_codes, answers = pd.factorize(extracted)
+    # A reward function may look at all of a text, the verifier at the answer alone.
+    looked_at = texts
+    if isinstance(judge, Verifier):
+        looked_at = np.array([extract(text, judge.style) for text in texts], dtype=object)
+    answer_codes, answers = pd.factorize(looked_at)
     # One number per pair of problem and answer; the code of a missing answer is -1.
     pairs = problem_codes * (len(answers) + 1) + answer_codes[text_codes] + 1
     _, first_rows, pair_of_row = np.unique(pairs, return_index=True, return_inverse=True)
@@ -149,7 +169,7 @@ def _score_table(
 
     verdicts = [Verdict("error", unreadable.get(problem, ""), None) for problem in pair_problems]
     readable = [i for i, problem in enumerate(pair_problems) if problem not in unreadable]
-    judged = verifier.check(
+    judged = judge.check(
         [pair_texts[i] for i in readable], [golds[pair_problems[i]] for i in readable]
     )
     for i, verdict in zip(readable, judged, strict=True):

@@ -376,12 +376,22 @@ def start_of(config: Config) -> Run:
     return Run.of(before.part_of(config))
 
 
-def state_of(run: Run) -> dict[str, Any]:
-    """The tensors of a run's newest checkpoint, by name."""
-    state = load_checkpoint(run).state
-    if state is None:
+def state_of(run: Run, step: int | None = None) -> dict[str, Any]:
+    """The tensors of a run's checkpoint of `step`, by name; None: of its newest."""
+    return _loaded(run, checkpoint_of(run, step))[0]
+
+
+def checkpoint_of(run: Run, step: int | None = None) -> Path:
+    """The file of a run's checkpoint of `step`; None: of its newest. LabError: there is none."""
+    paths = {step_of(path): path for path in run.checkpoints}
+    if not paths:
         raise LabError(f"{run.path} has no checkpoint: train it first")
-    return state
+    if step is not None and step not in paths:
+        raise LabError(
+            f"{run.path} has no checkpoint of step {step}: there is"
+            f" {', '.join(map(str, paths))}; a training keeps its newest"
+        )
+    return paths[max(paths) if step is None else step]
 
 
 class Checkpoint(NamedTuple):
@@ -396,7 +406,16 @@ class Checkpoint(NamedTuple):
 
 
 def load_checkpoint(run: Run) -> Checkpoint:
-    """The newest checkpoint of a run. LabError: it is damaged.
+    """The newest checkpoint of a run. LabError: it is damaged."""
+    paths = run.checkpoints
+    if not paths:
+        return Checkpoint(None, -1, {})
+    state, digests = _loaded(run, paths[-1])
+    return Checkpoint(state, step_of(paths[-1]), digests)
+
+
+def _loaded(run: Run, path: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """The tensors and the metadata of a checkpoint. LabError: it is damaged.
 
     The tensors are mapped from the file: those that are not used are not read.
     """
@@ -404,20 +423,17 @@ def load_checkpoint(run: Run) -> Checkpoint:
 
     from lab.training.checkpoint import check_digest
 
-    paths = run.checkpoints
-    if not paths:
-        return Checkpoint(None, -1, {})
     try:
-        with safe_open(paths[-1], "pt") as file:
+        with safe_open(path, "pt") as file:
             state = {name: file.get_tensor(name) for name in file.keys()}
             metadata = file.metadata() or {}
-        check_digest(paths[-1], metadata.get("sha256", ""))
+        check_digest(path, metadata.get("sha256", ""))
         run.check("checkpoints")
     except SafetensorError as error:
         raise LabError(
-            f"{paths[-1]} cannot be read ({error}): remove the run folder and run it again"
+            f"{path} cannot be read ({error}): remove the run folder and run it again"
         ) from error
-    return Checkpoint(state, step_of(paths[-1]), metadata)
+    return state, metadata
 
 
 def _drop_drafts(run: Run) -> None:

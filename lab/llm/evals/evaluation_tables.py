@@ -34,14 +34,20 @@ class Row(NamedTuple):
 
 
 def caption(
-    sampling: Sampling, prompt: str, style: str, truncation: str = "score", level: float = 0.95
+    sampling: Sampling,
+    prompt: str,
+    style: str,
+    truncation: str = "score",
+    level: float = 0.95,
+    reward: str = "",
 ) -> str:
     """The caption of a table: how answers were sampled and judged, and what the brackets mean."""
     policy = {"score": "judged like others", "zero": "counted as wrong"}[truncation]
+    judged = f"judged by {reward}" if reward else f"extracted in {style} style"
     return (
         f"n = {sampling.n} answers per problem at temperature {sampling.temperature:g}, top-p"
         f" {sampling.top_p:g}, at most {sampling.max_tokens} tokens, seed {sampling.seed}; prompt"
-        f" {prompt}; answers extracted in {style} style, truncated ones {policy}; means over"
+        f" {prompt}; answers {judged}, truncated ones {policy}; means over"
         f" problems with {100 * level:g}% t intervals over problems"
     )
 

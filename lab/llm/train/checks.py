@@ -20,8 +20,8 @@ from lab.llm.engines.base import Sampling
 from lab.llm.engines.model_costs import memory_lines, process_count
 from lab.llm.engines.models import is_cached, locate_model, pinned
 from lab.llm.train.credit import credit_of
-from lab.llm.train.evaluation import takes_real_rewards
 from lab.llm.train.problems import loaded_set
+from lab.llm.train.task import takes_real_rewards
 from lab.mathematics.estimators import estimator as find_estimator
 from lab.mathematics.memories import IN_THE_HEADER, has_memory
 from lab.mathematics.stopping import rule_of_training

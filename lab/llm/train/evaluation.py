@@ -14,26 +14,12 @@ import numpy as np
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
-from lab.judge.rewards import Judge, judge
+from lab.judge.rewards import Judge
 from lab.llm.data.datasets import Problem
 from lab.llm.engines.base import Engine, Sampling
-from lab.mathematics.estimators import estimator as find_estimator
-from lab.mathematics.memories import has_memory
 from lab.mathematics.metrics import pass_at_k
 from lab.shapes import Int
 from lab.training.rng import stream_seed
-
-
-def takes_real_rewards(config: LanguageModelConfig) -> bool:
-    """Whether the estimator takes rewards other than 0 and 1; none with a memory does."""
-    spec = config.estimator
-    return not has_memory(spec) and find_estimator(spec).real is not None
-
-
-def judge_of(config: LanguageModelConfig) -> Judge:
-    """The judge of a training's answers, in a `with`: it may hold worker processes."""
-    right_from = config.right_from if takes_real_rewards(config) else None
-    return judge(config.style, config.reward, config.error_limit, right_from)
 
 
 def evaluation_sampling(config: LanguageModelConfig) -> Sampling:

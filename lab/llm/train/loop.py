@@ -29,9 +29,10 @@ from lab.llm.engines.base import encode_prompts, load_tokenizer
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.credit import credit_of
-from lab.llm.train.evaluation import count_right, evaluation_sampling, judge_of, pass_rates
+from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
 from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
 from lab.llm.train.rollouts import ask, columns_of, measured, rollouts_of
+from lab.llm.train.task import Task
 from lab.llm.train.token_loss import Row, check_scores, frozen, in_pieces, token_loss
 from lab.mathematics.groups import make_groups
 from lab.training.checkpoint import current_state, restore, with_prefix
@@ -46,7 +47,7 @@ def train(config: LanguageModelConfig, state: dict[str, Tensor] | None) -> Itera
     Yields a record before the first step, every `log_every` steps and after the last one (pass@k on
     each held-out set, means of the steps' metrics since the last record), else a pause.
     """
-    with judge_of(config) as verifier:
+    with Task.of(config).judge() as verifier:
         yield from Loop(config, verifier, state).run()
 
 

@@ -8,14 +8,10 @@ from typing import Any
 import numpy as np
 
 from lab.configurations.language_models import LanguageModelConfig
-from lab.errors import LabError
 from lab.judge.rewards import Judge
-from lab.llm.data.datasets import Problem, ProblemSet
-from lab.llm.data.problem_sets import problem_set
-from lab.llm.data.prompts import load_prompt
+from lab.llm.data.datasets import ProblemSet
+from lab.llm.train.task import Task, Usable
 from lab.training.rng import generator
-
-Usable = list[tuple[Problem, str]]  # problems, each with its prompt
 
 
 def training_problems(
@@ -47,33 +43,14 @@ def _usable(
     tokenizer: Any,
     verifier: Judge,
 ) -> tuple[Usable, int]:
-    prompt = load_prompt(config.prompt)
-    problems = loaded_set(config, name, limit, split).problems
-    unreadable = verifier.unparsable([problem.answer for problem in problems])
-    rendered = [
-        (problem, prompt.render(problem.question, tokenizer))
-        for row, problem in enumerate(problems)
-        if problem.answer and row not in unreadable
-    ]
-    token_ids = tokenizer([text for _, text in rendered], add_special_tokens=False)["input_ids"]
-    usable = [
-        pair
-        for pair, ids in zip(rendered, token_ids, strict=True)
-        if len(ids) <= config.max_prompt_tokens
-    ]
-    if len(usable) < 2:
-        raise LabError(
-            f"{name}: {len(usable)} of {len(problems)} problems have a usable gold answer and a"
-            f" prompt of at most {config.max_prompt_tokens} tokens: raise max_prompt_tokens, or"
-            " take another set"
-        )
-    return usable, len(problems) - len(usable)
+    loaded = loaded_set(config, name, limit, split)
+    usable = Task.of(config).usable(loaded, tokenizer, verifier)
+    return usable, len(loaded.problems) - len(usable)
 
 
 def loaded_set(config: LanguageModelConfig, name: str, limit: int, split: str) -> ProblemSet:
     """The first `limit` problems of a set, 0: all; see `lab.llm.data.problem_sets.problem_set`."""
-    columns = config.question_column, config.answer_column
-    return problem_set(name, limit or None, config.folder_of_data, split, columns)
+    return Task.of(config).problem_set(name, limit, split)
 
 
 def problems_of_step(seed: int, step: int, prompts: int, problems: int) -> list[int]:

@@ -19,7 +19,7 @@ from lab.llm.engines.model_costs import costs as costs
 from lab.llm.train import loop
 from lab.llm.train.checks import preflight as preflight
 from lab.llm.train.checks import requirements as requirements
-from lab.llm.train.evaluation import judge_of
+from lab.llm.train.task import Task
 from lab.llm.train.thread_generator import generate_from_thread
 from lab.llm.train.trl_callbacks import TRLRun
 from lab.training.checkpoint import with_prefix
@@ -49,7 +49,7 @@ def train(
         yield from loop.train(config, state)
     elif first < config.steps:
         with (
-            judge_of(config) as verifier,
+            Task.of(config).judge() as verifier,
             tempfile.TemporaryDirectory() as scratch,
         ):
             yield from generate_from_thread(
