@@ -23,8 +23,7 @@ from lab.llm.data.datasets import ProblemSet
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Completion, Sampling
 from lab.llm.evals.evaluation_metrics import samples_ratio, summary
-from lab.runs.evaluation_folder import sample
-from lab.runs.scoring import problem_counts, score
+from lab.runs.evaluation_folder import problem_counts, sample, score
 from lab.training.rng import generator
 
 TEXTS = 400

@@ -16,7 +16,6 @@ from lab.llm.evals import evaluation_metrics
 from lab.llm.evals.evaluation_metrics import (
     compare_models,
     counts,
-    majority,
     samples_ratio,
     summary,
 )
@@ -45,7 +44,6 @@ def tally(n, right, **columns) -> pd.DataFrame:
     usual = {
         "error": 0,
         "truncated": 0,
-        "no_answer": 0,
         "tokens": 10 * size,
         "logp": -2.0 * size,
         "votes": [(int(wrong),) if wrong else () for wrong in size - right],
@@ -80,7 +78,6 @@ def test_counts_are_those_of_a_reader_with_a_pencil():
             "right": 2,
             "error": 1,
             "truncated": 1,
-            "no_answer": 1,
             "tokens": 120,
             "logp": -22.0,
             "votes": (2, 1),
@@ -91,7 +88,6 @@ def test_counts_are_those_of_a_reader_with_a_pencil():
             "right": 0,
             "error": 0,
             "truncated": 1,
-            "no_answer": 0,
             "tokens": 50,
             "logp": -1.0,
             "votes": (1,),
@@ -117,18 +113,6 @@ def test_wrong_answers_are_counted_together_if_they_are_one_number_or_one_text()
     assert table.votes == (3, 2, 2, 2, 2)
 
 
-@pytest.mark.parametrize("answer, verdict", [("3", "right"), ("4", "wrong"), (None, "wrong")])
-def test_a_truncated_answer_is_judged_like_others_or_counts_as_wrong_and_silent(answer, verdict):
-    row = answers(("p", answer, verdict, "length"))
-    (kept,), (zero,) = counts(row).itertuples(), counts(row, "zero").itertuples()
-    assert (kept.right, kept.no_answer, kept.votes) == (
-        verdict == "right",
-        answer is None,
-        (1,) * (answer == "4"),
-    )
-    assert (zero.n, zero.right, zero.no_answer, zero.votes, zero.truncated) == (1, 0, 1, (), 1)
-
-
 # --- Summaries ----------------------------------------------------------------------------------
 
 
@@ -149,45 +133,38 @@ def winner(subset) -> Fraction:
     "outcomes",
     [
         [0, 0, 1, 1, 2, None, None],
-        [0, None, None, None],
-        [0, 0, 0],
+        [0, None],
         [1, 1, None],
         [None, None],
-        [0, 1, 2, 3, 4, None],
-        [0, 0, 0, 1, 1, 1, 2, None],
+        [0, 1, 2, 3],
+        [0, 0, 1, 1],
     ],
 )
-def test_a_majority_is_the_mean_over_all_subsets_with_silent_answers_abstaining(outcomes):
-    votes = [outcomes.count(wrong) for wrong in sorted({one for one in outcomes if one})]
-    for k in range(1, len(outcomes) + 1):
-        found = majority(outcomes.count(0), votes, outcomes.count(None), k)
-        assert found == pytest.approx(mean_over_subsets(outcomes, k, winner), abs=1e-9)
-    first = majority(outcomes.count(0), votes, outcomes.count(None), 1)
-    assert first == pytest.approx(outcomes.count(0) / len(outcomes))
+def test_a_majority_is_a_vote_of_all_answers_in_which_silent_ones_abstain(outcomes):
+    table = counts(answers(*judged("a", outcomes), *judged("b", [0])))
+    assert 2 * summary(table)["majority"].point - 1 == pytest.approx(winner(outcomes))
+
+
+def judged(name, outcomes):
+    """Answers to a problem of which 0 is right, and None is none."""
+    for one in outcomes:
+        yield name, None if one is None else str(one), "right" if one == 0 else "wrong"
 
 
 def test_every_metric_is_the_mean_over_problems_of_the_enumeration_of_subsets():
     outcomes = {"a": [0, 0, 1, None, 1], "b": [2, 2, 2, 1, 1], "c": [0, 0, 0, 0, None]}
-    table = counts(
-        answers(
-            *(
-                (name, None if one is None else str(one), "right" if one == 0 else "wrong")
-                for name, ones in outcomes.items()
-                for one in ones
-            )
-        )
-    )
-    found = summary(table, ks=range(1, 6), votes=range(1, 6))
-    for k in range(1, 6):
+    table = counts(answers(*(row for name, ones in outcomes.items() for row in judged(name, ones))))
+    found = summary(table)
+    for k in (1, 2, 4, 5):
         for name, judge in (
             ("pass@", lambda s: 0 in s),
             ("pass^", lambda s: set(s) == {0}),
-            ("maj@", winner),
         ):
             truth = np.mean([mean_over_subsets(ones, k, judge) for ones in outcomes.values()])
             assert found[f"{name}{k}"].point == pytest.approx(truth, abs=1e-9)
     assert found["solved"].point == pytest.approx(2 / 3)
-    assert found["majority"] == found["maj@5"]
+    votes = [winner(ones) for ones in outcomes.values()]
+    assert found["majority"].point == pytest.approx(np.mean([float(vote) for vote in votes]))
 
 
 def test_intervals_are_those_of_means_over_problems():
@@ -237,10 +214,6 @@ def test_lost_answers_make_n_smaller_and_a_problem_without_any_is_left_out():
     assert refusal(summary, tally([4, 0], [2, 0])).startswith(
         "1 of 2 problems have an answer that could be judged"
     )
-    for given in ({"ks": [4]}, {"votes": [4]}):
-        assert "where n is 3: draw more samples or lower k" in refusal(
-            summary, tally([4, 3], [2, 3]), **given
-        )
 
 
 # --- Two models ---------------------------------------------------------------------------------

@@ -12,15 +12,15 @@ import pytest
 from refusals import refusal
 
 import lab.llm.engines.factory
+from lab.judge.verifier import Verifier
 from lab.llm.data.datasets import Problem, ProblemSet
 from lab.llm.data.problem_sets import problem_set
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Completion, Sampling
 from lab.llm.train.task import Task
-from lab.runs import evaluation_folder, model_evaluation, scoring
-from lab.runs.evaluation_folder import Evaluation
-from lab.runs.model_evaluation import evaluate, table_row
-from lab.runs.scoring import problem_counts, score
+from lab.runs import evaluation_folder
+from lab.runs.evaluation_folder import Evaluation, problem_counts, score
+from lab.runs.model_evaluation import comparison, evaluate, table_row
 from lab.runs.trained_models import weights_digest
 from lab.training.rng import generator
 
@@ -209,7 +209,7 @@ def test_a_resumed_evaluation_may_be_cut_into_other_parts(monkeypatch, tmp_path)
     with monkeypatch.context() as patch, pytest.raises(Crash):
 
         def crash(drawn, answers, n, real=evaluation_folder._sample_table):
-            if drawn[0].id == "sums/4":
+            if drawn[0] == "sums/4":
                 raise Crash
             return real(drawn, answers, n)
 
@@ -318,7 +318,7 @@ def test_scores_are_those_of_the_verifier_on_every_answer_by_itself(tmp_path):
     made = sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path)
     golds = {problem.id: problem.answer for problem in SUMS.problems}
     for style in ("strict", "lenient"):
-        with scoring.Verifier(style) as verifier:
+        with Verifier(style) as verifier:
             told = [
                 verifier.check([one.text], [golds[one.problem]])[0]
                 for one in whole(made).itertuples()
@@ -342,7 +342,7 @@ def test_equal_answers_to_one_problem_are_judged_once_and_to_two_problems_twice(
 ):
     asked = []
 
-    class Counting(scoring.Verifier):
+    class Counting(Verifier):
         def check(self, responses, golds):
             asked.extend(zip(responses, golds, strict=True))
             return super().check(responses, golds)
@@ -361,10 +361,10 @@ def test_equal_answers_to_one_problem_are_judged_once_and_to_two_problems_twice(
 def test_scores_are_kept_until_the_verifier_changes(monkeypatch, tmp_path):
     made = sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path)
     score(made)
-    monkeypatch.setattr(scoring, "_judge", lambda *_: pytest.fail("judged again"))
+    monkeypatch.setattr(evaluation_folder, "_judged", lambda *_: pytest.fail("judged again"))
     score(made)
     monkeypatch.undo()
-    monkeypatch.setattr(scoring, "version", lambda: "another")
+    monkeypatch.setattr(evaluation_folder, "judge_version", lambda: "another")
     score(made)
     path = tmp_path / "scores-strict.parquet"
     assert pq.read_schema(path).metadata[b"judge"] == b"another"
@@ -385,7 +385,7 @@ def test_an_unreadable_gold_makes_errors_that_are_no_fault_of_the_answers(tmp_pa
 def test_too_many_errors_among_all_answers_stop_the_scoring_and_leave_no_file(
     monkeypatch, tmp_path
 ):
-    class Slow(scoring.Verifier):
+    class Slow(Verifier):
         """A verifier that cannot judge the answer 3, and has no limit of its own."""
 
         def check(self, responses, golds):
@@ -532,9 +532,11 @@ def test_a_set_without_golds_is_refused(tmp_path):
     assert "fewer than two of them with a gold answer" in refusal(problem_set, str(file))
 
 
-def test_a_caption_refuses_evaluations_that_were_sampled_differently(tmp_path):
+def test_a_comparison_refuses_evaluations_that_were_sampled_differently(tmp_path):
     made = [
         sample(Parrot(), SUMS, PLAIN, replace(FOUR, temperature=t), tmp_path / str(t))
         for t in (0.6, 1.0)
     ]
-    assert "0.6 has temperature = 0.6 and 1.0 has 1.0" in refusal(model_evaluation.caption, made)
+    assert "0.6 has temperature = 0.6 and 1.0 has 1.0" in refusal(
+        comparison, *(one.path for one in made)
+    )

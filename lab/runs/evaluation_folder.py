@@ -5,17 +5,19 @@
     settings.json                model, engine, set, prompt and sampling; written before any answer
     samples/part-00000.parquet   complete problems, one row per answer; written atomically
     done.json                    written last; only with it is the evaluation complete
-    scores-STYLE.parquet         the verdict on each answer, in the order of the samples
+    scores-JUDGE.parquet         the verdict on each answer, in the order of the samples
 
 A killed evaluation loses only the part that was being sampled. The size of a part follows from the
 settings and not from the clock, so a resumed evaluation sends the engine exactly the requests that
-an uninterrupted one sends.
+an uninterrupted one sends. A score file records which code judged; other code writes it anew.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -30,9 +32,15 @@ import pyarrow.parquet as pq
 from tqdm.auto import tqdm
 
 from lab.errors import LabError, whole
-from lab.llm.data.datasets import Problem, ProblemSet
+from lab.judge import verifier as verifier_module
+from lab.judge.extract import extract
+from lab.judge.rewards import Judge
+from lab.judge.verifier import MIN_CHECKS, Verdict, Verifier
+from lab.llm.data.datasets import ProblemSet
 from lab.llm.data.prompts import Prompt
-from lab.runs.contents import difference, digest
+from lab.llm.evals import evaluation_metrics
+from lab.llm.train.task import Task
+from lab.runs.contents import difference, digest, reward_digest
 from lab.runs.provenance import provenance
 from lab.runs.run_folder import write_atomically, write_json
 
@@ -51,6 +59,17 @@ SAMPLE_SCHEMA = pa.schema(
         "logp": pa.float64(),
         "finish": pa.string(),
         "stop": pa.string(),
+    }
+)
+# Texts repeat often (few answers, three verdicts), so they are stored as categories.
+CATEGORY = pa.dictionary(pa.int32(), pa.string())
+SCORE_SCHEMA = pa.schema(
+    {
+        "problem": CATEGORY,
+        "index": pa.int32(),
+        "answer": CATEGORY,
+        "verdict": CATEGORY,
+        "reason": CATEGORY,
     }
 )
 
@@ -82,13 +101,16 @@ class Evaluation:
         """The existing parts in order. LabError: a part is missing before the last one."""
         paths = sorted((self.path / "samples").glob("part-*.parquet"))
         for number, path in enumerate(paths):
-            expected = self._part_path(number)
+            expected = self.part_path(number)
             if path != expected:
                 raise LabError(
                     f"{expected} is missing, but later parts exist: remove those, and the same"
                     " command samples them again"
                 )
         return paths
+
+    def part_path(self, number: int) -> Path:
+        return self.path / "samples" / f"part-{number:05}.parquet"
 
     def samples(self, columns: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
         """The answers, part by part, one row per answer; `columns` of `SAMPLE_SCHEMA`, or all.
@@ -98,62 +120,6 @@ class Evaluation:
         """
         for path in self.files():
             yield _read(path).read(columns).to_pandas()
-
-    def _open(self, settings: dict[str, Any], problems: Sequence[Problem]) -> None:
-        """Create the folder, or check that an existing one has the same settings."""
-        if not (self.path / "settings.json").exists():
-            (self.path / "samples").mkdir(exist_ok=True)
-            write_json(self.path / "provenance.json", provenance())
-            table = pa.Table.from_pylist([asdict(problem) for problem in problems])
-            _write(self.path / "problems.parquet", table)
-            write_json(self.path / "settings.json", settings)
-        stored = self.settings
-        if key := difference(stored, settings):
-            raise LabError(
-                f"{self.path} holds answers sampled with {key} = {stored.get(key)!r}, but"
-                f" {settings.get(key)!r} was requested: choose another folder, or request the"
-                " stored settings"
-            )
-
-    def _complete(
-        self,
-        engine: Engine,
-        problems: Sequence[Problem],
-        prompts: Sequence[str],
-        sampling: Sampling,
-        part_answers: int,
-    ) -> None:
-        """Sample the missing answers, part by part, and write done.json."""
-        n = sampling.n
-        part_problems = max(1, part_answers // n)
-        paths = self.files()
-        # A part holds complete problems, so the rows say how many problems are finished.
-        first = sum(_read(path).metadata.num_rows for path in paths) // n
-        session_tokens = 0
-        session_start = time.monotonic()
-        with tqdm(
-            total=len(prompts) * n,
-            initial=first * n,
-            unit="answer",
-            desc=self.path.name,
-            smoothing=0,
-        ) as bar:
-            starts = range(first, len(prompts), part_problems)
-            for number, start in enumerate(starts, start=len(paths)):
-                end = start + part_problems
-                # The engine seeds each problem by its number in the whole set, not in the part.
-                answers = engine.sample(prompts[start:end], sampling, start)
-                table = _sample_table(problems[start:end], answers, n)
-                _write(self._part_path(number), table)
-                session_tokens += pc.sum(table["tokens"]).as_py()
-                speed = session_tokens / (time.monotonic() - session_start)
-                bar.set_postfix_str(f"{speed:.0f} tokens/s", refresh=False)
-                bar.update(len(table))
-        total_tokens = sum(int(part["tokens"].sum()) for part in self.samples(["tokens"]))
-        write_json(self.path / "done.json", {"answers": len(prompts) * n, "tokens": total_tokens})
-
-    def _part_path(self, number: int) -> Path:
-        return self.path / "samples" / f"part-{number:05}.parquet"
 
     def _json(self, name: str) -> dict[str, Any]:
         path = self.path / name
@@ -170,44 +136,46 @@ class Evaluation:
             ) from error
 
 
+# --- Sampling -------------------------------------------------------------------------------------
+
+
 def sample(
     engine: Engine,
     loaded: ProblemSet,
     prompt: Prompt,
     sampling: Sampling,
     folder: str | Path,
-    weights: str = "",
     part: int = PART_ANSWERS,
-    more: Mapping[str, Any] | None = None,
+    **settings: Any,
 ) -> Evaluation:
     """Sample `sampling.n` answers to every problem into a folder, or resume an earlier session.
 
     Problems that already have answers are not sampled again: a killed evaluation continues with the
     problem after its last complete part. While one process samples into a folder, others wait.
 
-    `weights` identifies the weights behind the model's name. `part` is the largest number of
-    answers in a part; lower it where the engine is slow. PART_TOKENS / `sampling.max_tokens` bounds
-    it too, and a part holds at least one problem. `more` are further settings to store.
+    `part` is the largest number of answers in a part; lower it where the engine is slow.
+    PART_TOKENS / `sampling.max_tokens` bounds it too, and a part holds at least one problem.
+    `settings` are stored with those of the request, such as `weights`, which identify the model's.
 
     LabError: the folder has other settings (the first that differs is named); no problems, or an id
     that occurs twice; a damaged part.
     """
     prompts = [prompt.render(problem.question, engine.tokenizer) for problem in loaded.problems]
-    settings = {
+    stored = {
         "model": engine.name,
-        "weights": weights,
+        "weights": "",
         "engine": type(engine).__name__,
         **request_settings(loaded, prompt, sampling),
         "prompts": digest(prompts),
-        **(more or {}),
     }
     part_answers = min(whole("part", part), PART_TOKENS // sampling.max_tokens)
     evaluation = Evaluation(Path(folder))
     evaluation.path.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(evaluation.path / ".sample.lock"):
-        evaluation._open(settings, loaded.problems)
+        _open(evaluation, stored | settings, loaded)
         if not evaluation.finished:
-            evaluation._complete(engine, loaded.problems, prompts, sampling, part_answers)
+            per_part = max(1, part_answers // sampling.n)
+            _complete(evaluation, engine, loaded, prompts, sampling, per_part)
     return evaluation
 
 
@@ -217,8 +185,6 @@ def request_settings(loaded: ProblemSet, prompt: Prompt, sampling: Sampling) -> 
     The names and the order of the keys are part of the folder names of stored evaluations.
     """
     ids = [problem.id for problem in loaded.problems]
-    questions = [problem.question for problem in loaded.problems]
-    golds = [problem.answer for problem in loaded.problems]
     if not ids or len(set(ids)) < len(ids):
         raise LabError(
             f"{loaded.source}: {len(ids)} problems with {len(set(ids))} different ids: give at"
@@ -228,8 +194,8 @@ def request_settings(loaded: ProblemSet, prompt: Prompt, sampling: Sampling) -> 
         "set": loaded.source,
         "problems": len(ids),
         "ids": digest(ids),
-        "questions": digest(questions),
-        "golds": digest(golds),
+        "questions": digest([problem.question for problem in loaded.problems]),
+        "golds": digest([problem.answer for problem in loaded.problems]),
         "prompt": f"{prompt.name} {prompt.hash}",
         "n": sampling.n,
         "temperature": float(sampling.temperature),  # as a float, so that 1 and 1.0 are the same
@@ -239,21 +205,72 @@ def request_settings(loaded: ProblemSet, prompt: Prompt, sampling: Sampling) -> 
     }
 
 
-def _sample_table(
-    problems: Sequence[Problem], answers: Sequence[Sequence[Completion]], n: int
-) -> pa.Table:
+def _open(evaluation: Evaluation, settings: dict[str, Any], loaded: ProblemSet) -> None:
+    """Create the folder, or check that an existing one has the same settings."""
+    path = evaluation.path
+    if not (path / "settings.json").exists():
+        (path / "samples").mkdir(exist_ok=True)
+        write_json(path / "provenance.json", provenance())
+        rows = [asdict(problem) for problem in loaded.problems]
+        _write(path / "problems.parquet", pa.Table.from_pylist(rows))
+        write_json(path / "settings.json", settings)
+    stored = evaluation.settings
+    if key := difference(stored, settings):
+        raise LabError(
+            f"{path} holds answers sampled with {key} = {stored.get(key)!r}, but"
+            f" {settings.get(key)!r} was requested: choose another folder, or request the"
+            " stored settings"
+        )
+
+
+def _complete(
+    evaluation: Evaluation,
+    engine: Engine,
+    loaded: ProblemSet,
+    prompts: Sequence[str],
+    sampling: Sampling,
+    per_part: int,
+) -> None:
+    """Sample the missing answers, `per_part` problems at a time, and write done.json."""
+    n, paths = sampling.n, evaluation.files()
+    ids = [problem.id for problem in loaded.problems]
+    # A part holds complete problems, so the rows say how many problems are finished.
+    first = sum(_read(path).metadata.num_rows for path in paths) // n
+    session_tokens, session_start = 0, time.monotonic()
+    with tqdm(
+        total=len(ids) * n,
+        initial=first * n,
+        unit="answer",
+        desc=evaluation.path.name,
+        smoothing=0,
+    ) as bar:
+        for number, start in enumerate(range(first, len(ids), per_part), start=len(paths)):
+            end = start + per_part
+            # The engine seeds each problem by its number in the whole set, not in the part.
+            answers = engine.sample(prompts[start:end], sampling, start)
+            table = _sample_table(ids[start:end], answers, n)
+            _write(evaluation.part_path(number), table)
+            session_tokens += pc.sum(table["tokens"]).as_py()
+            speed = session_tokens / (time.monotonic() - session_start)
+            bar.set_postfix_str(f"{speed:.0f} tokens/s", refresh=False)
+            bar.update(len(table))
+    tokens = sum(int(part["tokens"].sum()) for part in evaluation.samples(["tokens"]))
+    write_json(evaluation.path / "done.json", {"answers": len(ids) * n, "tokens": tokens})
+
+
+def _sample_table(ids: Sequence[str], answers: Sequence[Sequence[Completion]], n: int) -> pa.Table:
     """One part: `n` answers to each problem, one row per answer."""
     sizes = [len(group) for group in answers]
-    if sizes != [n] * len(problems):
+    if sizes != [n] * len(ids):
         raise LabError(
-            f"the engine returned {sizes[:9]} answers to {len(problems)} problems: it must return"
+            f"the engine returned {sizes[:9]} answers to {len(ids)} problems: it must return"
             f" {n} to each"
         )
     flat = [answer for group in answers for answer in group]
     return pa.table(
         {
-            "problem": [problem.id for problem in problems for _ in range(n)],
-            "index": [*range(n)] * len(problems),
+            "problem": [name for name in ids for _ in range(n)],
+            "index": [*range(n)] * len(ids),
             "text": [answer.text for answer in flat],
             "tokens": [len(answer.ids) for answer in flat],
             "logp": [sum(answer.logp) if answer.logp else None for answer in flat],
@@ -278,3 +295,115 @@ def _read(path: Path) -> pq.ParquetFile:
             f"{path} cannot be read ({error}): remove it and the parts after it, and the same"
             " command samples them again"
         ) from error
+
+
+# --- Scoring --------------------------------------------------------------------------------------
+
+
+def score(evaluation: Evaluation, task: Task | None = None) -> pd.DataFrame:
+    """The verdicts of a finished evaluation by the judge of a task, in the order of its samples.
+
+    Columns: problem, index, answer (missing where none was extracted), verdict (right, wrong,
+    error), reason (see `lab.judge.verifier`); texts are categories. Where the reference answer
+    is unreadable, every answer to that problem is an error, which does not count towards the error
+    rate. Stored scores of the same code are read back instead of judged again.
+
+    LabError: an unknown style; an evaluation that is not finished; an error rate above the task's
+    `error_limit`, among the distinct answers of a part (raised by the judge as soon as it is
+    certain) or, of the verifier, among all answers; the errors of a reward function.
+    """
+    task = task or Task()
+    name, code = task.style, judge_version()
+    if task.reward:
+        name = re.sub(r"[^\w.-]+", "_", task.reward)
+        code = f"{reward_digest(task.reward)} from {task.right_from}"
+    with task.judge() as judge:
+        path = evaluation.path / f"scores-{name}.parquet"
+        metadata = {"judge": code, "answers": str(evaluation.done["answers"])}
+        if not metadata.items() <= _stored_metadata(path).items():
+            _write(path, _judged(evaluation, judge).replace_schema_metadata(metadata))
+    return pq.read_table(path).unify_dictionaries().to_pandas()
+
+
+def problem_counts(evaluation: Evaluation, task: Task | None = None) -> pd.DataFrame:
+    """`lab.llm.evals.evaluation_metrics.counts` of all answers: one row per problem."""
+    scores = score(evaluation, task)[["answer", "verdict"]]
+    tables, start = [], 0
+    # Each part holds whole problems, so counting part by part is exact.
+    for part in evaluation.samples(["problem", "tokens", "logp", "finish"]):
+        of_part = scores.iloc[start : start + len(part)].set_axis(part.index)
+        tables.append(evaluation_metrics.counts(part.join(of_part)))
+        start += len(part)
+    return pd.concat(tables, ignore_index=True)
+
+
+def judge_version() -> str:
+    """A hash of the code of the verifier."""
+    files = sorted(Path(verifier_module.__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+
+
+def _stored_metadata(path: Path) -> dict[str, str]:
+    """The metadata of a score file; empty if the file is missing or damaged."""
+    try:
+        stored = pq.read_schema(path).metadata
+        return {key.decode(): value.decode() for key, value in stored.items()}
+    except (FileNotFoundError, pa.ArrowInvalid):
+        return {}
+
+
+def _judged(evaluation: Evaluation, judge: Judge) -> pa.Table:
+    """The scores of all parts. LabError: the verifier could not judge too many answers."""
+    problems = evaluation.problems()
+    golds = dict(zip(problems["id"], problems["answer"], strict=True))
+    # Problems whose reference answer cannot be read, with the reason.
+    unreadable = {
+        problems["id"][row]: reason
+        for row, reason in judge.unparsable([*problems["answer"]]).items()
+    }
+    shown = judge.style if isinstance(judge, Verifier) else judge.spec
+    tables, errors, total = [], 0, 0
+    with tqdm(total=evaluation.done["answers"], unit="answer", desc=f"scores, {shown}") as bar:
+        for part in evaluation.samples(["problem", "index", "text"]):
+            scores = _scores(part, golds, unreadable, judge)
+            tables.append(pa.Table.from_pandas(scores, SCORE_SCHEMA, preserve_index=False))
+            verdicts = scores["verdict"][~scores["problem"].isin(unreadable)]
+            errors, total = errors + int((verdicts == "error").sum()), total + len(verdicts)
+            bar.update(len(part))
+    # What a reward function cannot judge it says itself; if it is late, it was refused already.
+    limit = judge.error_limit if isinstance(judge, Verifier) else 1.0
+    if total >= MIN_CHECKS and errors > limit * total:
+        raise LabError(
+            f"{errors} of {total} answers in {evaluation.path} could not be judged: the"
+            f" limit is {limit:.1%}; raise error_limit to see in the scores which"
+            " answers, and why"
+        )
+    return pa.concat_tables(tables)
+
+
+def _scores(
+    part: pd.DataFrame, golds: Mapping[str, str], unreadable: Mapping[str, str], judge: Judge
+) -> pd.DataFrame:
+    """The scores of one part; each distinct answer to a problem is judged once.
+
+    That is for the verifier what it extracts from a text, for a reward function the text.
+    """
+    answers = part["text"].astype(object)
+    if isinstance(judge, Verifier):
+        answers = answers.map({text: extract(text, judge.style) for text in answers.unique()})
+    part = part.assign(key=answers)
+    pairs = part.drop_duplicates(["problem", "key"])
+    readable = pairs[~pairs["problem"].isin(unreadable)]
+    responses = readable["text"].tolist()
+    judged = iter(judge.check(responses, [golds[name] for name in readable["problem"]]))
+    verdicts = [
+        Verdict("error", unreadable[name], None) if name in unreadable else next(judged)
+        for name in pairs["problem"]
+    ]
+    # An empty box takes no part in a vote.
+    pairs = pairs[["problem", "key"]].assign(
+        answer=[None if one.reason == "no answer" else one.answer for one in verdicts],
+        verdict=[one.outcome for one in verdicts],
+        reason=[one.reason for one in verdicts],
+    )
+    return part.merge(pairs, on=["problem", "key"], how="left")[SCORE_SCHEMA.names]

@@ -79,7 +79,7 @@ def run(
         "model": name,
         "weights": model_digest(folder),
         "engine": engine,
-        "harness": _version(),
+        "harness": _harness_version(),
         "chat": chat,
         "limit": None if limit is None else whole("limit", limit),
         "generation": dict(generation or {}),
@@ -90,7 +90,7 @@ def run(
         / f"{result_name(name, task, [settings, task, own if lab_task(task) else ''])}.json"
         for task in tasks
     }
-    waiting = {task: task_file(task) for task in files if not files[task].exists()}
+    waiting = {task: task_file(task) for task, file in files.items() if not file.exists()}
     log = logging.getLogger("lm_eval")
     level = log.level
     log.setLevel(logging.ERROR)
@@ -109,13 +109,11 @@ def run(
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """A table with the columns `COLUMNS`, from rows without low and high; see `CAPTION`."""
-    given_columns = [name for name in COLUMNS if name not in ("low", "high")]
-    frame = pd.DataFrame(list(rows), columns=given_columns)
+    frame = pd.DataFrame(rows, columns=COLUMNS)
     frame = frame.astype({"value": float, "stderr": float, "n": "Int64", "shots": "Int64"})
     # A standard error of 0 comes from equal scores and says nothing about the interval.
     margin = TWO_SIDED * frame["stderr"].where(frame["stderr"] > 0)
-    frame = frame.assign(low=frame["value"] - margin, high=frame["value"] + margin)
-    return frame[list(COLUMNS)]
+    return frame.assign(low=frame["value"] - margin, high=frame["value"] + margin)
 
 
 def differences(table: pd.DataFrame) -> pd.DataFrame:
@@ -127,7 +125,6 @@ def differences(table: pd.DataFrame) -> pd.DataFrame:
     """
     base = table["model"].iloc[0]
     scored = table[table["scores"].notna()]
-    columns = ["model", "against", "task", "metric", "difference", "low", "high", "n"]
     result = []
     for (task, metric), rows in scored.groupby(["task", "metric"], sort=False):
         repeated = rows["model"][rows["model"].duplicated()]
@@ -136,17 +133,16 @@ def differences(table: pd.DataFrame) -> pd.DataFrame:
                 f"two models are called {repeated.iloc[0]!r}, by the last part of their paths: give"
                 " their folders different names"
             )
-        scores = dict(zip(rows["model"], rows["scores"], strict=True))
-        for model in scores if base in scores else ():
-            if model == base:
-                continue
-            interval = compare(scores[model], scores[base]).difference
-            ends = interval.point, interval.low, interval.high
-            result.append((model, base, task, metric, *ends, interval.n["problems"]))
+        scores = rows.set_index("model")["scores"]
+        for model in scores.index.drop(base) if base in scores else ():
+            found = compare(scores[model], scores[base]).difference
+            ends = found.point, found.low, found.high
+            result.append((model, base, task, metric, *ends, found.n["problems"]))
+    columns = ["model", "against", "task", "metric", "difference", "low", "high", "n"]
     return pd.DataFrame(result, columns=columns)
 
 
-def _version() -> str:
+def _harness_version() -> str:
     """The version of lm_eval. LabError: it is not installed."""
     try:
         return importlib.metadata.version("lm_eval")

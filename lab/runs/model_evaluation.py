@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from lab.errors import LabError, one_of, whole
 from lab.judge.rewards import check_reward
 from lab.llm.data.datasets import ProblemSet
@@ -18,17 +16,17 @@ from lab.llm.evals import evaluation_tables
 from lab.llm.evals.evaluation_metrics import compare_models, k_values, samples_ratio, summary
 from lab.llm.train.task import Task
 from lab.mathematics.metrics import pass_at_k
-from lab.mathematics.stats import Interval, mean_interval
+from lab.mathematics.stats import mean_interval
 from lab.runs.contents import digest, reward_digest
 from lab.runs.evaluation_folder import (
     PART_ANSWERS,
     Evaluation,
+    problem_counts,
     request_settings,
     sample,
 )
 from lab.runs.run_folder import runs_root
-from lab.runs.scoring import problem_counts
-from lab.runs.trained_models import find_model
+from lab.runs.trained_models import Model, find_model
 
 if TYPE_CHECKING:  # importing it loads torch
     from lab.llm.engines.base import Engine, Sampling
@@ -100,39 +98,29 @@ def evaluate(model: str, sets: Sequence[str] = (), **settings: Any) -> list[eval
     are missing. All arguments are checked before that. The rows hold every metric, the printed
     table a selection.
     """
-    given = settings.keys() | ({"eval_sets"} if sets else set())
-    found = find_model(model, given)
+    found = find_model(model, settings.keys() | ({"eval_sets"} if sets else set()))
     request = Request(**{**found.settings, **settings})
-    sets = sets or found.sets
-    if not sets:
+    if not (sets or found.sets):
         raise LabError(
             "no set was named: name at least one, such as math500 or arithmetic(level=2)"
         )
-    loaded_sets = [request.problem_set(name, request.problems) for name in sets]
-    if request.max_prompt_tokens:
-        loaded_sets = _usable(request, loaded_sets, found.tokenizer())
-    template, sampling = load_prompt(request.prompt), request.sampling
+    prompt, sampling = load_prompt(request.prompt), request.sampling
     evaluations: list[Evaluation] = []
-    loaded_engine: Engine | None = None
-    for loaded in loaded_sets:
-        wanted = request_settings(loaded, template, sampling) | request.judged_by
+    engine: Engine | None = None
+    for loaded in _problem_sets(request, sets or found.sets, found):
+        wanted = request_settings(loaded, prompt, sampling) | request.judged_by
         name = result_name(found.name, loaded.source, [found.weights, request.engine, wanted])
         evaluation = Evaluation(runs_root() / "evaluations" / name)
         if not evaluation.finished:
-            loaded_engine = loaded_engine or found.load(request.engine)
-            sample(
-                loaded_engine,
-                loaded,
-                template,
-                sampling,
-                evaluation.path,
-                found.weights,
-                request.part,
-                request.judged_by,
-            )
+            engine = engine or found.load(request.engine)
+            identity = {"weights": found.weights, **request.judged_by}
+            sample(engine, loaded, prompt, sampling, evaluation.path, request.part, **identity)
         evaluations.append(evaluation)
     rows = [table_row(evaluation, request) for evaluation in evaluations]
-    print(evaluation_tables.markdown(rows, caption(evaluations, request), _main_columns(rows)))
+    caption = evaluation_tables.caption(
+        sampling, f"{prompt.name} {prompt.hash}", request.style, request.reward
+    )
+    print(evaluation_tables.markdown(rows, caption, _main_columns(rows)))
     for evaluation, row in zip(evaluations, rows, strict=True):
         line = f"{row.set}: {evaluation.path}"
         lost = evaluation.settings["problems"] - row.metrics["pass@1"].n["problems"]
@@ -142,13 +130,17 @@ def evaluate(model: str, sets: Sequence[str] = (), **settings: Any) -> list[eval
     return rows
 
 
-def _usable(task: Task, loaded_sets: list[ProblemSet], tokenizer: Any) -> list[ProblemSet]:
-    """The sets without the problems that a training leaves out."""
+def _problem_sets(task: Request, names: Sequence[str], model: Model) -> list[ProblemSet]:
+    """The sets, without what a training leaves out where the task is that of one."""
+    loaded = [task.problem_set(name, task.problems) for name in names]
+    if not task.max_prompt_tokens:
+        return loaded
+    tokenizer = model.tokenizer()
     with task.judge() as judge:
-        kept = [task.usable(loaded, tokenizer, judge) for loaded in loaded_sets]
+        usable = [task.usable(each, tokenizer, judge) for each in loaded]
     return [
-        replace(loaded, problems=tuple(problem for problem, _ in usable))
-        for loaded, usable in zip(loaded_sets, kept, strict=True)
+        replace(each, problems=tuple(problem for problem, _ in kept))
+        for each, kept in zip(loaded, usable, strict=True)
     ]
 
 
@@ -167,16 +159,14 @@ def _main_columns(rows: Sequence[evaluation_tables.Row]) -> list[str]:
     return list(dict.fromkeys([*smallest_k, *largest_k, *rest]))
 
 
-def table_row(
-    evaluation: Evaluation, task: Task | None = None, truncation: str = "score"
-) -> evaluation_tables.Row:
+def table_row(evaluation: Evaluation, task: Task | None = None) -> evaluation_tables.Row:
     """The table row of an evaluation: `lab.llm.evals.evaluation_metrics.summary` of its counts.
 
     There is no entropy at temperature 0: greedy decoding has none, and the log-probabilities are
     those of the model itself. There is no vote on answers that a reward function does not extract.
     """
     settings = evaluation.settings
-    metrics = summary(problem_counts(evaluation, task, truncation))
+    metrics = summary(problem_counts(evaluation, task))
     if settings["temperature"] == 0:
         metrics.pop("entropy", None)
     if task and task.reward:
@@ -191,72 +181,43 @@ def comparison(base: Path, ours: Path, style: str = "strict") -> str:
     paired difference, and how many times fewer samples ours needs to reach the pass@k of the base
     (MaxRL's "2.3x - 19.2x", Figure 5). LabError: different problems or sampling settings.
     """
+    from lab.llm.engines.base import Sampling
+
     evaluations = [Evaluation(base), Evaluation(ours)]
-    task = Task(style=style, **_reward_of(evaluations[0]))
-    shared_caption = caption(evaluations, task)
-    set_names = {evaluation.settings["set"] for evaluation in evaluations}
-    if len(set_names) > 1:
+    first, other = (evaluation.settings for evaluation in evaluations)
+    for key in SHARED_SETTINGS:
+        if first.get(key) != other.get(key):
+            raise LabError(
+                f"{base.name} has {key} = {first.get(key)!r} and {ours.name} has"
+                f" {other.get(key)!r}: a table holds evaluations that were sampled with the same"
+                " settings"
+            )
+    if first["set"] != other["set"]:
         raise LabError(
-            f"{base.name} and {ours.name} are evaluations on {' and '.join(sorted(set_names))}:"
+            f"{base.name} and {ours.name} are evaluations on {first['set']} and {other['set']}:"
             " compare two on the same set"
         )
+    reward = first.get("reward") or {"function": "", "right_from": None}
+    task = Task(style=style, reward=reward["function"], right_from=reward["right_from"])
+    numbers = [first[key] for key in ("n", "temperature", "top_p", "limit", "seed")]
+    caption = evaluation_tables.caption(Sampling(*numbers), first["prompt"], style, task.reward)
     # Two checkpoints of one model share its name, so the last digits of the folder stand beside it.
-    names = [f"{folder.settings['model']} ({folder.path.name[-8:]})" for folder in evaluations]
-    base_counts, our_counts = (problem_counts(evaluation, task) for evaluation in evaluations)
+    names = [f"{each.settings['model']} ({each.path.name[-8:]})" for each in evaluations]
+    of_base, of_ours = (problem_counts(evaluation, task) for evaluation in evaluations)
     lines = [
-        f"{set_names.pop()}: {names[1]} against {names[0]}. {shared_caption}",
+        f"{first['set']}: {names[1]} against {names[0]}. {caption}",
         "",
         "| k | base | ours | ours - base | times fewer samples |",
         "|---|---|---|---|---|",
     ]
-    for k in k_values(int(min(base_counts["n"].min(), our_counts["n"].min()))):
+    for k in k_values(int(min(of_base["n"].min(), of_ours["n"].min()))):
         intervals = [
-            _pass_at_k(base_counts, k),
-            _pass_at_k(our_counts, k),
-            compare_models(our_counts, base_counts, k).difference,
-            samples_ratio(base_counts, our_counts, k),
+            *(
+                mean_interval(pass_at_k(table["n"], table["right"], k), within=(0, 1))
+                for table in (of_base, of_ours)
+            ),
+            compare_models(of_ours, of_base, k).difference,
+            samples_ratio(of_base, of_ours, k),
         ]
-        cells = [f"{i.point:.3f} [{i.low:.3f}, {i.high:.3f}]" for i in intervals]
-        lines.append(f"| {k} | {' | '.join(cells)} |")
+        lines.append(f"| {k} | {' | '.join(map(evaluation_tables.cell, intervals))} |")
     return "\n".join(lines)
-
-
-def _reward_of(evaluation: Evaluation) -> dict[str, Any]:
-    """The settings of the reward function that an evaluation is judged by, if by one."""
-    stored = evaluation.settings.get("reward")
-    return {"reward": stored["function"], "right_from": stored["right_from"]} if stored else {}
-
-
-def _pass_at_k(counts: pd.DataFrame, k: int) -> Interval:
-    rates = pass_at_k(counts["n"].to_numpy(), counts["right"].to_numpy(), k)
-    return mean_interval(rates, within=(0, 1))
-
-
-def caption(
-    evaluations: Sequence[Evaluation], task: Task | None = None, truncation: str = "score"
-) -> str:
-    """`lab.llm.evals.evaluation_tables.caption` for a table of evaluations.
-
-    LabError: the evaluations were sampled with different settings.
-    """
-    from lab.llm.engines.base import Sampling
-
-    first = evaluations[0]
-    for other in evaluations[1:]:
-        for key in SHARED_SETTINGS:
-            if first.settings.get(key) != other.settings.get(key):
-                raise LabError(
-                    f"{first.path.name} has {key} = {first.settings.get(key)!r} and"
-                    f" {other.path.name} has {other.settings.get(key)!r}: a table holds evaluations"
-                    " that were sampled with the same settings"
-                )
-    sampling = Sampling(
-        n=first.settings["n"],
-        temperature=first.settings["temperature"],
-        top_p=first.settings["top_p"],
-        max_tokens=first.settings["limit"],
-        seed=first.settings["seed"],
-    )
-    task = task or Task()
-    prompt = first.settings["prompt"]
-    return evaluation_tables.caption(sampling, prompt, task.style, truncation, reward=task.reward)

@@ -12,41 +12,22 @@ Choices that the paper leaves open:
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lab.errors import LabError
-from lab.mathematics.stats import Interval, mean_interval
 
 Array = NDArray[np.float64]
 Embed = Callable[[Sequence[str]], ArrayLike]  # texts to "texts width"
 
 
-class Diversity(NamedTuple):
-    """S_div with its interval over problems, and the numbers that it is made of.
+def distances(right: Sequence[Sequence[str]], embed: Embed) -> Array:
+    """Div of each problem's right responses, "problems", NaN where there are fewer than two.
 
-    | field | shape | meaning |
-    |---|---|---|
-    | `score` | | S_div, the mean of `distances` |
-    | `problems` | "scored" | indices of the problems with at least two right responses |
-    | `responses` | "scored" | how many right responses each of them has |
-    | `distances` | "scored" | Div, the mean cosine distance of its right responses |
-    """
-
-    score: Interval
-    problems: NDArray[np.int64]
-    responses: NDArray[np.int64]
-    distances: Array
-
-
-def diversity(right: Sequence[Sequence[str]], embed: Embed) -> Diversity:
-    """S_div = (1/N) sum_i Div(q_i) with its interval over problems; Div as in `mean_distance`.
-
-    This is PACS eq. 14. `right[i]` are the right responses to problem i, including repeated ones.
-    `embed` is called once, with all texts. Errors: fewer than two problems with two right
-    responses; embeddings of a wrong shape, zero or not finite.
+    Their mean over problems is S_div (PACS eq. 14). `right[i]` are the right responses to problem
+    i, including repeated ones. `embed` is called once, with all texts. Errors: fewer than two
+    problems with two right responses; embeddings of a wrong shape, zero or not finite.
     """
     if any(isinstance(texts, str) for texts in right):
         raise LabError(
@@ -58,7 +39,6 @@ def diversity(right: Sequence[Sequence[str]], embed: Embed) -> Diversity:
             f"{len(scored)} of {len(right)} problems have two right responses, at least two must:"
             " sample more responses or problems"
         )
-    counts = np.array([len(right[i]) for i in scored])
     texts = [text for i in scored for text in right[i]]
     embeddings = np.asarray(embed(texts), dtype=np.float64)
     if embeddings.ndim != 2 or len(embeddings) != len(texts):
@@ -66,24 +46,22 @@ def diversity(right: Sequence[Sequence[str]], embed: Embed) -> Diversity:
             f"embed returned shape {embeddings.shape} for {len(texts)} texts: it must return one"
             " row per text"
         )
-    by_problem = np.split(embeddings, np.cumsum(counts)[:-1])
-    vectors = [
-        _directions(rows, f"problem {i}, right response")
-        for i, rows in zip(scored, by_problem, strict=True)
-    ]
-    distances = np.array([mean_distance(rows) for rows in vectors])
-    return Diversity(mean_interval(distances), np.array(scored), counts, distances)
+    found = np.full(len(right), np.nan)
+    ends = np.cumsum([len(right[i]) for i in scored])
+    for i, vectors in zip(scored, np.split(embeddings, ends[:-1]), strict=True):
+        found[i] = mean_distance(vectors, f"problem {i}, right response")
+    return found
 
 
-def mean_distance(vectors: ArrayLike) -> float:
+def mean_distance(vectors: ArrayLike, row: str = "response") -> float:
     """Div(q) = 1 - the mean cosine similarity of all pairs of responses, from 0 to 2.
 
     PACS eqs. 12 and 13. Equal responses are a pair like any other, at distance 0. With u_m the
     vectors normalised to length 1, Div is the trace of their covariance,
     sum_m |u_m - mean u|² / (K-1), in time linear in K.
 
-    Shape: `vectors` is "responses width". Errors: fewer than two responses; a vector that is zero
-    or not finite.
+    Shape: `vectors` is "responses width". Errors, in which `row` names a response: fewer than two;
+    a vector that is zero or not finite.
 
     >>> round(mean_distance([[1, 0], [0, 2], [0, 3]]), 12)  # two orthogonal pairs, one parallel
     0.666666666667
@@ -93,19 +71,14 @@ def mean_distance(vectors: ArrayLike) -> float:
         raise LabError(
             f'vectors have shape {array.shape}: give "responses width" with at least two responses'
         )
-    units = _directions(array, "response")
-    return float(np.square(units - units.mean(axis=0)).sum() / (len(units) - 1))
-
-
-def _directions(vectors: Array, row: str) -> Array:
-    """The rows normalised to length 1; `row` names one of them in the error."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    lengths = np.linalg.norm(array, axis=1, keepdims=True)
     if (wrong := ~((lengths > 0) & np.isfinite(lengths))).any():
         raise LabError(
             f"{row} {wrong.argmax()} is embedded with length {lengths[wrong][0]}: leave out empty"
             " responses"
         )
-    return vectors / lengths
+    units = array / lengths
+    return float(np.square(units - units.mean(axis=0)).sum() / (len(units) - 1))
 
 
 def embedder(name: str = "Qwen/Qwen3-Embedding-0.6B", batch: int = 8) -> Embed:

@@ -3,7 +3,7 @@
 | metric | for a problem with n judged answers, c of them right |
 |---|---|
 | pass@k, pass^k | at least one of k answers, all k answers are right: `lab.metrics`, unbiased |
-| maj@k, majority | the right answer wins a vote among k answers, among all n: `majority` |
+| majority | the right answer has the most votes of all n; answers not extracted have none |
 | solved | c > 0 |
 | length | tokens per answer, including the end token |
 | truncated, lost | shares of answers that hit the token limit, that the verifier could not judge |
@@ -19,13 +19,11 @@ smallest n, and problems that lost all their answers are left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from lab.errors import LabError, one_of
+from lab.errors import LabError
 from lab.judge.equality import rational
 from lab.judge.spelling import letters
 from lab.llm.data.prompts import LENGTH
@@ -34,6 +32,7 @@ from lab.mathematics.stats import Comparison, Interval, bootstrap, compare, mean
 
 REACH_DRAWS = 2000  # bootstrap draws where every draw needs the whole curve of pass@k
 ROUNDING = 1e-12  # as in `lab.metrics.samples_to_reach`
+CURVE_BLOCK = 256  # values of k at a time, which bounds the memory
 
 
 def k_values(n: int) -> list[int]:
@@ -45,38 +44,30 @@ def k_values(n: int) -> list[int]:
     return [2**i for i in range((n - 1).bit_length())] + [n]
 
 
-def counts(table: pd.DataFrame, truncation: str = "score") -> pd.DataFrame:
+def counts(table: pd.DataFrame) -> pd.DataFrame:
     """Counts of answers per problem, in order of first appearance: the input of all metrics.
 
     `table` has one row per answer: problem, tokens, logp (natural logarithm, sum over the answer;
     NaN where unknown), finish ("stop" or "length"), answer (missing where none was extracted),
-    verdict (right, wrong, error). `truncation` says what happens to truncated answers: "score"
-    judges them like others, "zero" counts them as wrong and without an answer.
+    verdict (right, wrong, error).
 
-    Columns: problem, n (judged), right, error, truncated, no_answer (judged, no answer extracted),
-    tokens and logp (sums over all answers), votes (how often each wrong answer occurs, in
-    descending order). Two wrong answers are the same if they are the same number or the same text
-    (`number` and `key` of `lab.judge.extract`); all right answers are the same.
+    Columns: problem, n (judged), right, error, truncated, tokens and logp (sums over all answers),
+    votes (how often each wrong answer occurs, in descending order). Two wrong answers are the same
+    if they are the same number or the same text; all right answers are the same.
     """
-    one_of("truncation", truncation, ("score", "zero"))
-    truncated = table["finish"] == LENGTH
-    zeroed = truncated & (truncation == "zero")
-    judged = table["verdict"] != "error"
-    right = (table["verdict"] == "right") & ~zeroed
-    silent = table["answer"].isna() | zeroed
+    problem = table["problem"].astype(object)
+    right, lost = table["verdict"] == "right", table["verdict"] == "error"
     columns = {
-        "n": judged,
+        "n": ~lost,
         "right": right,
-        "error": ~judged,
-        "truncated": truncated,
-        "no_answer": judged & ~right & silent,
+        "error": lost,
+        "truncated": table["finish"] == LENGTH,
         "tokens": table["tokens"],
     }
-    problem = table["problem"].astype(object)
     sums = pd.DataFrame(columns).groupby(problem, sort=False).sum().astype(int)
     # pandas would leave out what is unknown; here one unknown makes the sum unknown.
     sums["logp"] = np.bincount(pd.factorize(problem)[0], table["logp"])
-    wrong = table[judged & ~right & ~silent]
+    wrong = table[~right & ~lost & table["answer"].notna()]
     keys = {answer: _vote_key(answer) for answer in wrong["answer"].unique()}
     votes: dict[str, list[int]] = {name: [] for name in sums.index}
     voted = wrong["answer"].astype(object).map(keys)
@@ -92,57 +83,25 @@ def _vote_key(answer: str) -> str:
     return letters(answer) if value is None else str(value)
 
 
-def majority(right: int, votes: Sequence[int], no_answer: int, k: int) -> float:
-    """Maj@k of one problem, where responses without an answer abstain.
-
-    The mean of `lab.metrics.majority_at_k` over the number of voters among the k drawn responses,
-    which is hypergeometric; exact to 1e-9. At k = n there is a single vote. A smaller k takes up to
-    seconds per problem where n is large and there are many different answers.
-
-    >>> majority(1, [1], 2, 4), majority(1, [], 3, 1)  # a tie of two; one draw is the pass rate
-    (0.5, 0.25)
-    """
-    vote_counts = [right, *votes]
-    voters = sum(vote_counts)
-    pass_at_k(voters + no_answer, right, k)  # raises LabError for a k out of range
-    drawn_voters = np.arange(max(0, k - no_answer), min(k, voters) + 1)
-    probabilities = np.ones(1)
-    if len(drawn_voters) > 1:
-        from scipy.stats import hypergeom
-
-        probabilities = hypergeom.pmf(drawn_voters, voters + no_answer, voters, k)
-    return float(
-        sum(
-            probability * majority_at_k(vote_counts, int(m))
-            for m, probability in zip(drawn_voters, probabilities, strict=True)
-            # The right answer cannot win without a vote; negligible terms are expensive.
-            if right and m and probability > ROUNDING
-        )
-    )
-
-
-def summary(
-    table: pd.DataFrame, ks: Sequence[int] = (), votes: Sequence[int] = ()
-) -> dict[str, Interval]:
+def summary(table: pd.DataFrame) -> dict[str, Interval]:
     """Every metric by name, such as "pass@8", with its 95% interval over problems.
 
-    `table` comes from `counts`. `ks` are the k of pass@k and pass^k; if empty, `k_values` of the
-    smallest n. `votes` are the k of maj@k. Entropy is present only if all log-probabilities are
-    known. LabError: fewer than two problems with judged answers; a k above an n.
+    `table` comes from `counts`. The k are the `k_values` of the smallest n. Entropy is present only
+    if all log-probabilities are known. LabError: fewer than two problems with judged answers.
     """
     judged = _judged(table)
-    n = judged["n"].to_numpy()
-    right = judged["right"].to_numpy()
+    n, right = judged["n"].to_numpy(), judged["right"].to_numpy()
     answers = judged["n"] + judged["error"]
-    ks = list(ks) or k_values(int(n.min()))
+    ks = k_values(int(n.min()))
     columns: dict[str, ArrayLike] = {}
     for name, metric in (("pass@", pass_at_k), ("pass^", pass_all_k)):
-        values = metric(n, right, ks)  # "problems k"
-        columns |= {f"{name}{k}": values[:, i] for i, k in enumerate(ks)}
-    sample_sizes = {f"maj@{k}": np.full(len(n), k) for k in votes} | {"majority": n}
-    for name, sizes in sample_sizes.items():
-        rows = zip(right, judged["votes"], judged["no_answer"], sizes, strict=True)
-        columns[name] = [majority(*row) for row in rows]
+        columns |= {
+            f"{name}{k}": values for k, values in zip(ks, metric(n, right, ks).T, strict=True)
+        }
+    columns["majority"] = [
+        majority_at_k([c, *votes], c + sum(votes)) if c else 0.0
+        for c, votes in zip(right, judged["votes"], strict=True)
+    ]
     columns["solved"] = right > 0
     columns["length"] = judged["tokens"] / answers
     columns["truncated"] = judged["truncated"] / answers
@@ -176,45 +135,27 @@ def samples_ratio(base: pd.DataFrame, ours: pd.DataFrame, k: int) -> Interval:
     """
     base, ours = _paired(base, ours)
     pass_at_k(base["n"], base["right"], k)  # raises LabError for a k out of range
-    base_curve = _MeanPassCurve(base)
-    our_curve = _MeanPassCurve(ours)
+    curves = [_pass_curves(base), _pass_curves(ours)]
 
     def ratio(sample: NDArray, axis: int | tuple[int, ...]) -> NDArray:
-        base_means = base_curve(sample)
-        our_means = our_curve(sample)
-        target = np.maximum(base_means[:, k - 1], ROUNDING)
-        return _reach(base_means, target) / _reach(our_means, target)
+        # How often each problem occurs in each draw, counted by one bincount over all draws.
+        draws, problems = sample.shape
+        flat = sample.astype(int) + problems * np.arange(draws)[:, None]
+        occurrences = np.bincount(flat.ravel(), minlength=draws * problems)
+        shares = occurrences.reshape(draws, problems) / problems
+        of_base, of_ours = (shares @ curve for curve in curves)
+        target = np.maximum(of_base[:, k - 1], ROUNDING)
+        return _reach(of_base, target) / _reach(of_ours, target)
 
-    rows = np.arange(len(base))
-    return bootstrap(rows, ratio, draws=REACH_DRAWS)
+    return bootstrap(np.arange(len(base)), ratio, draws=REACH_DRAWS)
 
 
-class _MeanPassCurve:
-    """Mean pass@k of resampled problems for all k up to the smallest n.
-
-    Called with the rows of resampled problems, "draws problems", it returns "draws k". Problems
-    with the same n and number of right answers share one curve, which saves time and memory.
-    """
-
-    def __init__(self, table: pd.DataFrame) -> None:
-        pairs, self.pair_of_problem = np.unique(
-            table[["n", "right"]].to_numpy(), axis=0, return_inverse=True
-        )
-        largest_k = int(pairs[:, 0].min())
-        # 256 values of k at a time bound the memory.
-        blocks = [
-            range(first, min(first + 256, largest_k + 1)) for first in range(1, largest_k + 1, 256)
-        ]
-        self.problems = len(table)
-        self.curves = np.hstack([pass_at_k(pairs[:, 0], pairs[:, 1], block) for block in blocks])
-
-    def __call__(self, sample: NDArray) -> NDArray:
-        pairs = len(self.curves)
-        draws = len(sample)
-        # How often each pair occurs in each draw, counted by one bincount over all draws.
-        flat = self.pair_of_problem[sample.astype(int)] + pairs * np.arange(draws)[:, None]
-        occurrences = np.bincount(flat.ravel(), minlength=pairs * draws).reshape(draws, pairs)
-        return occurrences @ self.curves / self.problems
+def _pass_curves(table: pd.DataFrame) -> NDArray:
+    """Pass@k of each problem for all k up to the smallest n: "problems k"."""
+    n, right = table["n"].to_numpy(), table["right"].to_numpy()
+    ks = range(1, int(n.min()) + 1)
+    starts = range(0, len(ks), CURVE_BLOCK)
+    return np.hstack([pass_at_k(n, right, ks[start : start + CURVE_BLOCK]) for start in starts])
 
 
 def _reach(curves: NDArray, target: NDArray) -> NDArray:

@@ -1,4 +1,4 @@
-r"""Tables of evaluations, in Markdown and LaTeX.
+"""Tables of evaluations, in Markdown and LaTeX.
 
 A cell is `value [low, high]`. The number of problems stands in the row, and everything else that a
 reader needs to reproduce the number stands in the caption.
@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # importing it loads torch
     from lab.llm.engines.base import Sampling
 
 UNITS = {"length": "length, tokens", "entropy": "entropy, nats per token"}
-DIGITS = {"length": 1}  # decimals of a metric; all others have 3
 
 
 class Row(NamedTuple):
@@ -33,22 +32,14 @@ class Row(NamedTuple):
     metrics: Mapping[str, Interval]
 
 
-def caption(
-    sampling: Sampling,
-    prompt: str,
-    style: str,
-    truncation: str = "score",
-    level: float = 0.95,
-    reward: str = "",
-) -> str:
+def caption(sampling: Sampling, prompt: str, style: str, reward: str = "") -> str:
     """The caption of a table: how answers were sampled and judged, and what the brackets mean."""
-    policy = {"score": "judged like others", "zero": "counted as wrong"}[truncation]
     judged = f"judged by {reward}" if reward else f"extracted in {style} style"
     return (
         f"n = {sampling.n} answers per problem at temperature {sampling.temperature:g}, top-p"
         f" {sampling.top_p:g}, at most {sampling.max_tokens} tokens, seed {sampling.seed}; prompt"
-        f" {prompt}; answers {judged}, truncated ones {policy}; means over"
-        f" problems with {100 * level:g}% t intervals over problems"
+        f" {prompt}; answers {judged}, truncated ones judged like others; means over"
+        " problems with 95% t intervals over problems"
     )
 
 
@@ -83,6 +74,11 @@ def latex(rows: Sequence[Row], caption: str, columns: Sequence[str] = ()) -> str
     )
 
 
+def cell(interval: Interval, digits: int = 3) -> str:
+    """A number with its interval, as it stands in a table."""
+    return f"{interval.point:.{digits}f} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
+
+
 def _cells(rows: Sequence[Row], columns: Sequence[str]) -> list[list[str]]:
     """The text of the header row and of all other rows; no cell holds a line break."""
     if not rows:
@@ -92,27 +88,18 @@ def _cells(rows: Sequence[Row], columns: Sequence[str]) -> list[list[str]]:
         if column not in metrics:
             raise LabError(f"no row has the metric {column!r}: take one of {', '.join(metrics)}")
     columns = list(columns) or metrics
-    head = ["model", "set", "problems", *(UNITS.get(column, column) for column in columns)]
-    body = [
-        [row.model, row.set, _problems(row), *(_cell(row, column) for column in columns)]
-        for row in rows
-    ]
-    return [[" ".join(cell.split()) for cell in line] for line in (head, *body)]
-
-
-def _problems(row: Row) -> str:
-    sizes = {interval.n["problems"] for interval in row.metrics.values()}
-    if len(sizes) != 1:
-        raise LabError(
-            f"{row.model} on {row.set} has metrics over {sorted(sizes)} problems: give each number"
-            " of problems a row of its own"
-        )
-    return str(sizes.pop())
-
-
-def _cell(row: Row, column: str) -> str:
-    if column not in row.metrics:
-        return "-"
-    interval = row.metrics[column]
-    digits = DIGITS.get(column, 3)
-    return f"{interval.point:.{digits}f} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
+    lines = [["model", "set", "problems", *(UNITS.get(column, column) for column in columns)]]
+    for row in rows:
+        sizes = sorted({interval.n["problems"] for interval in row.metrics.values()})
+        if len(sizes) != 1:
+            raise LabError(
+                f"{row.model} on {row.set} has metrics over {sizes} problems: give each number of"
+                " problems a row of its own"
+            )
+        digits = {"length": 1}  # decimals of a metric; all others have 3
+        cells = [
+            cell(row.metrics[column], digits.get(column, 3)) if column in row.metrics else "-"
+            for column in columns
+        ]
+        lines.append([row.model, row.set, str(sizes[0]), *cells])
+    return [[" ".join(text.split()) for text in line] for line in lines]

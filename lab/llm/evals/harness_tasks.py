@@ -27,6 +27,7 @@ import numpy as np
 
 from lab.errors import LabError
 from lab.llm.engines.base import error_line
+from lab.llm.engines.factory import load_engine
 from lab.llm.engines.imports import transformers
 
 LAB_TASKS = Path(__file__).parents[2] / "presets" / "tasks"
@@ -125,23 +126,18 @@ def load_task(task: str, path: Path) -> Any:
 
 def load_model(engine: str, folder: str) -> Any:
     """The lab's engine as a model of the harness; no code of a model's repository is trusted."""
+    loaded: Any = load_engine(engine, folder)
     if engine == "transformers":
         from lm_eval.models.huggingface import HFLM
 
-        from lab.llm.engines.transformers_engine import TransformersEngine
-
-        hf = TransformersEngine(folder)
         return HFLM(
-            pretrained=hf.model,
-            tokenizer=hf.tokenizer,
+            pretrained=loaded.model,
+            tokenizer=loaded.tokenizer,
             batch_size=16,
-            max_length=hf.positions,
+            max_length=loaded.positions,
         )
     import vllm
 
-    from lab.llm.engines.vllm_engine import VLLMEngine
-
-    loaded = VLLMEngine(folder)
     installed_version = importlib.metadata.version
 
     def version(package: str) -> str:

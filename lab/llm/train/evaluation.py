@@ -1,9 +1,6 @@
-"""How answers are judged in a training, and its evaluation: pass@k on held-out problems.
+"""The evaluation that is part of a training: pass@k on held-out problems.
 
-The judge is the verifier, or a reward function that may grade answers. An estimator of real rewards
-(`lab.lift`) trains on the grades as they are. What a run records of them is the mean reward, and
-the share of groups whose rewards all agree; a pass rate is recorded only of the held-out sets,
-where an answer is right whose reward reaches `right_from`.
+`lab eval RUN` makes that of the last step again (`lab.runs.trained_models`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
 """A task: what a language model is asked, and how its answers are judged.
 
-A training and an evaluation of what it trained take the same one.
+A training and an evaluation of what it trained take the same one. The judge is the verifier, or a
+reward function that may grade answers. An estimator of real rewards (`lab.lift`) trains on the
+grades as they are. What a run records of them is the mean reward, and the share of groups whose
+rewards all agree; a pass rate is recorded only of the held-out sets, where an answer is right whose
+reward reaches `right_from`.
 """
 
 from __future__ import annotations

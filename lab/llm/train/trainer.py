@@ -41,7 +41,7 @@ def train(
     of the other worlds (train pass@1, solved, dead groups, induced weight, entropy, mean length,
     truncated, log-probability mismatch), or TRL's names for what only TRL reports (grad_norm, loss,
     kl, clip_ratio/...). Of real rewards the mean reward is recorded, and of the training batches no
-    pass rate, share solved or induced weight (`lab.llm.train.evaluation`). Columns of groups: set,
+    pass rate, share solved or induced weight (`lab.llm.train.task`). Columns of groups: set,
     problem, n, right.
     """
     first = 0 if state is None else int(state["step"])
