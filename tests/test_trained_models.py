@@ -128,6 +128,9 @@ def test_what_cannot_be_evaluated_is_refused_in_one_sentence(trained, capsys, tm
     toy = train(configure("tabular", scale="smoke", steps=1))
     assert "a run of tabular, which trains no language model" in refused(capsys, str(toy.path))
     assert "unknown setting of an evaluation" in refused(capsys, run.id, "rank=3")
+    assert "question_column = 3 is int, it must be str" in refused(
+        capsys, run.id, "question_column=3"
+    )
 
 
 @pytest.mark.parametrize("name", ["mine.jsonl", "mine.txt", "mine.py"])

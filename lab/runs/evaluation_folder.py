@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import filelock
 import pandas as pd
@@ -38,14 +38,12 @@ from lab.judge.rewards import Judge
 from lab.judge.verifier import MIN_CHECKS, Verdict, Verifier
 from lab.llm.data.datasets import ProblemSet
 from lab.llm.data.prompts import Prompt
+from lab.llm.engines.base import Completion, Engine, Sampling
 from lab.llm.evals import evaluation_metrics
 from lab.llm.train.task import Task
 from lab.runs.contents import difference, digest, reward_digest
 from lab.runs.provenance import provenance
 from lab.runs.run_folder import write_atomically, write_json
-
-if TYPE_CHECKING:  # importing it loads torch, which scoring does not need
-    from lab.llm.engines.base import Completion, Engine, Sampling
 
 # The most answers and tokens in a part. A part never holds less than one problem.
 PART_ANSWERS = 8192

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, one_of, whole
 from lab.judge.rewards import check_reward
 from lab.llm.data.datasets import ProblemSet
 from lab.llm.data.prompts import load_prompt
+from lab.llm.engines.base import Engine, Sampling, load_tokenizer
+from lab.llm.engines.factory import ENGINES
+from lab.llm.engines.models import model_folder
 from lab.llm.evals import evaluation_tables
 from lab.llm.evals.evaluation_metrics import compare_models, k_values, samples_ratio, summary
 from lab.llm.train.task import Task
@@ -27,9 +31,6 @@ from lab.runs.evaluation_folder import (
 )
 from lab.runs.run_folder import runs_root
 from lab.runs.trained_models import Model, find_model
-
-if TYPE_CHECKING:  # importing it loads torch
-    from lab.llm.engines.base import Engine, Sampling
 
 # The settings that the rows of a table share; its caption states them once.
 SHARED_SETTINGS = ("prompt", "n", "temperature", "top_p", "limit", "seed", "reward")
@@ -57,8 +58,6 @@ class Request(Task):
     part: int = PART_ANSWERS
 
     def __post_init__(self) -> None:
-        from lab.llm.engines.factory import ENGINES
-
         _ = self.sampling
         whole("part", self.part)
         if not self.engine:
@@ -67,14 +66,15 @@ class Request(Task):
             )
         one_of("engine", self.engine, ENGINES)
         one_of("style", self.style, ("strict", "lenient"))
+        for each in fields(Task):  # a default may lie outside of what a training takes
+            if (value := getattr(self, each.name)) != each.default:
+                LanguageModelConfig.rules()[each.name].checked(f"lab eval: {each.name}", value)
         load_prompt(self.prompt)
         if self.reward:
             check_reward(self.reward)
 
     @property
     def sampling(self) -> Sampling:
-        from lab.llm.engines.base import Sampling
-
         return Sampling(self.n, self.temperature, self.top_p, self.max_tokens, self.seed)
 
     @property
@@ -135,7 +135,7 @@ def _problem_sets(task: Request, names: Sequence[str], model: Model) -> list[Pro
     loaded = [task.problem_set(name, task.problems) for name in names]
     if not task.max_prompt_tokens:
         return loaded
-    tokenizer = model.tokenizer()
+    tokenizer = load_tokenizer(model_folder(model.base)[0])
     with task.judge() as judge:
         usable = [task.usable(each, tokenizer, judge) for each in loaded]
     return [
@@ -181,8 +181,6 @@ def comparison(base: Path, ours: Path, style: str = "strict") -> str:
     paired difference, and how many times fewer samples ours needs to reach the pass@k of the base
     (MaxRL's "2.3x - 19.2x", Figure 5). LabError: different problems or sampling settings.
     """
-    from lab.llm.engines.base import Sampling
-
     evaluations = [Evaluation(base), Evaluation(ours)]
     first, other = (evaluation.settings for evaluation in evaluations)
     for key in SHARED_SETTINGS:

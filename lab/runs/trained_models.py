@@ -11,19 +11,20 @@ import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, unknown
-from lab.llm.engines.models import model_folder, pinned
+from lab.llm.engines import factory
+from lab.llm.engines.base import Engine
+from lab.llm.engines.models import pinned
+from lab.llm.train.evaluation import evaluation_sampling
 from lab.llm.train.task import Task
 from lab.runs.contents import contents, digest, model_digest
 from lab.runs.experiments import experiment, experiments
 from lab.runs.former_names import in_present_names
 from lab.runs.run_folder import Run, runs_root, step_of, stored_sha256
-
-if TYPE_CHECKING:  # importing it loads torch
-    from lab.llm.engines.base import Engine
+from lab.runs.training import checkpoint_of, state_of
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,6 @@ class Model:
     settings: Mapping[str, Any] = field(default_factory=dict)
     sets: Sequence[str] = ()
 
-    def tokenizer(self) -> Any:
-        from lab.llm.engines.base import load_tokenizer
-
-        return load_tokenizer(model_folder(self.base)[0])
-
 
 def find_model(name: str, given: Collection[str] = ()) -> Model:
     """The model of a name. `given`: settings of the evaluation that do not come from a run.
@@ -58,9 +54,7 @@ def find_model(name: str, given: Collection[str] = ()) -> Model:
         return _trained(Run(place), step, given)
 
     def load(engine: str) -> Engine:
-        from lab.llm.engines.factory import load_engine
-
-        return load_engine(engine, name)
+        return factory.load_engine(engine, name)
 
     label = Path(name).resolve().name if Path(name).is_dir() else name
     return Model(label, name, weights_digest(name), load)
@@ -95,9 +89,6 @@ def _place_and_step(name: str) -> tuple[Path | None, str]:
 
 def _trained(run: Run, step: str, given: Collection[str]) -> Model:
     """What a run has trained, to be evaluated as its training did."""
-    from lab.llm.train.evaluation import evaluation_sampling
-    from lab.runs.training import checkpoint_of
-
     chosen = experiment(run.params["experiment"])
     if not issubclass(chosen.configuration, LanguageModelConfig):
         raise LabError(
@@ -122,9 +113,7 @@ def _trained(run: Run, step: str, given: Collection[str]) -> Model:
     name = f"{run.id}@{at}"
 
     def load(engine: str) -> Engine:
-        from lab.llm.engines.factory import load_engine
-        from lab.llm.train.trainer import export, load_policy
-        from lab.runs.training import state_of
+        from lab.llm.train.trainer import export, load_policy  # they load torch
 
         state = state_of(run, at)
         if engine == "transformers":
@@ -132,7 +121,7 @@ def _trained(run: Run, step: str, given: Collection[str]) -> Model:
         else:
             with tempfile.TemporaryDirectory() as folder:
                 export(config.settings(), state, Path(folder), merge=config.adapter != "none")
-                loaded = load_engine(engine, folder)
+                loaded = factory.load_engine(engine, folder)
         loaded.name = name
         return loaded
 

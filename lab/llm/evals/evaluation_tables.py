@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from lab.errors import LabError
 from lab.latex import escaped
+from lab.llm.engines.base import Sampling
 from lab.mathematics.stats import Interval
-
-if TYPE_CHECKING:  # importing it loads torch
-    from lab.llm.engines.base import Sampling
 
 UNITS = {"length": "length, tokens", "entropy": "entropy, nats per token"}
 
