@@ -431,6 +431,9 @@ TITLES = {
 LEFT = """## Errors that are left
 
 Ours, over all parts, by rule, with one example each.
+
+Not read, and so right only if the texts are the same: greatest common divisors, least common
+multiples, maxima and minima. They occur in no pair but as a hostile answer.
 """
 SECOND = """## Pairs of a second author
 

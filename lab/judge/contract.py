@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from lab.judge.equality import read_gold, split_tolerance
-from lab.judge.meaning import Choice, Combination, Matrix, Several, Value, Words
+from lab.judge.meaning import Choice, Several, Value, Words
 from lab.judge.spelling import spell, unwrapped
 from lab.judge.verifier import Verifier
 
@@ -52,9 +52,9 @@ def _spellings(gold: str) -> Iterator[str]:
             if value.denominator == 1 and "." not in gold and "e" not in gold.lower():
                 yield from (f"{int(value)}.0", f"{int(value):,}", rf"\frac{{{2 * value}}}{{2}}")
             yield f"{value.numerator}/{value.denominator}"
-        if "," not in gold:
+        if not re.search(r",|\\equiv", gold):
             yield rf"\left({gold}\right)"
-        if "=" not in gold and "w" not in gold:
+        if not re.search(r"[=w]|\\equiv", gold):
             yield f"w = {gold}"
     for other in (r"\\dfrac", r"\\tfrac"):
         yield re.sub(r"\\frac(?![A-Za-z])", other, gold)
@@ -110,10 +110,9 @@ def _near_misses(gold: str, tolerant: bool) -> Iterator[str]:
     elif isinstance(meaning, Words):
         word = unwrapped(spell(gold))
         yield from (rf"\text{{not {word}}}", word[:-1], f"{word}{word}", rf"\text{{{word} or no}}")
-    elif isinstance(meaning, (Several, Combination, Matrix)):
+    elif isinstance(meaning, Several):
         yield from _other_numbers(gold)
-        if isinstance(meaning, Several):
-            yield f"{gold}, 987654"
+        yield f"{gold}, 987654"
     yield from (r"\text{unknown}", "7919", "-7919.5", r"7919\sqrt{2}", r"\{7919, 1\}", "(7919, 2)")
     yield from ("7919x^3", r"\text{I do not know}", r"9^{9^{9^9}}", "[7919, 8000)", "x = 7919")
 

@@ -14,6 +14,7 @@ declares (`lab.llm.data.datasets`).
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -28,6 +29,7 @@ from lab.judge.exact_values import (
 )
 from lab.judge.formula_reader import (
     Tree,
+    Unreadable,
     mentions,
     names,
     number,
@@ -35,17 +37,14 @@ from lab.judge.formula_reader import (
     without_calls,
 )
 from lab.judge.meaning import (
+    JOINTS,
     NAMELESS,
     NOTHING,
     NUMBERS,
     Answer,
     Choice,
-    Combination,
     InBase,
-    Matrix,
-    Ratio,
     Relation,
-    Residue,
     Several,
     Time,
     Value,
@@ -77,7 +76,7 @@ def read_gold(gold: str) -> Answer | None:
     try:
         meaning = read(gold)
         return meaning if _Comparison(gold, gold, None).same(meaning, meaning) else None
-    except Exception:  # a gold that this reader cannot take is not understood, whatever it raises
+    except (Unreadable, RecursionError):
         return None
 
 
@@ -122,7 +121,7 @@ def settle(answer: str, gold: str) -> str | None:
         else:
             return "different"
         return "exact" if _Comparison(answer, gold, None).same(given, expected) else "different"
-    except Exception:  # whatever an answer does to this reader is the answer's own fault
+    except (Unreadable, RecursionError):
         return "unreadable"
 
 
@@ -144,15 +143,15 @@ class _Comparison:
             return _is_nothing(given) and _is_nothing(gold)
         if isinstance(gold, Words) or isinstance(given, Words):
             return self._words(given, gold)
-        if isinstance(gold, Residue) or isinstance(given, (Residue, InBase)):
+        if isinstance(given, InBase):
             return given == gold
         if isinstance(gold, InBase):
             return self._based(given, gold)
         if isinstance(gold, Time) and not _may_be_ratio(gold, given):
             return self._time(given, gold)
-        if isinstance(gold, Matrix) or isinstance(given, Matrix):
-            return self._matrix(given, gold)
-        if isinstance(gold, (Ratio, Time)) or isinstance(given, (Ratio, Time)):
+        if _items(given, "matrix") or _items(gold, "matrix"):
+            return self._alike(_rows(given), _rows(gold))
+        if any(isinstance(side, Time) or _items(side, ":") for side in (given, gold)):
             return self._ratio(given, gold)
         if isinstance(gold, Value) and isinstance(given, Value):
             return self._value(given, gold)
@@ -197,16 +196,6 @@ class _Comparison:
             return given.half == gold.half or not (given.half and gold.half)
         return bool(gold.half or given.half) and _of_day(given) == _of_day(gold)
 
-    def _matrix(self, given: Answer, gold: Answer) -> bool:
-        first, second = _rows(given), _rows(gold)
-        if first is None or second is None or [*map(len, first)] != [*map(len, second)]:
-            return False
-        return all(
-            self.equal(a, b)
-            for left, right in zip(first, second, strict=True)
-            for a, b in zip(left, right, strict=True)
-        )
-
     def _ratio(self, given: Answer, gold: Answer) -> bool:
         first, second = _terms(given), _terms(gold)
         if first is None or second is None or len(first) != len(second):
@@ -221,11 +210,11 @@ class _Comparison:
     def _value(self, given: Value, gold: Value) -> bool:
         if gold.label and gold.label[0] not in ("name", "apply") and not given.label:
             return False  # the line x + y = 5 is not 5
-        if given.label and gold.label:
-            given, gold = _in_the_same_letters(given, gold)
-            assert given.label and gold.label  # renamed at most
-            if not _same_label(given.label, gold.label):
+        if given.label and gold.label and not _same_label(given.label, gold.label):
+            defined, wanted = _of_arguments(given), _of_arguments(gold)
+            if defined.label != wanted.label:
                 return self._relation(given, gold)
+            given, gold = defined, wanted
         if any(not self.equal(other, given.tree) for other in given.others):
             return False
         if any(not self.equal(other, given.tree, Fraction(1, 50)) for other in given.near):
@@ -268,19 +257,16 @@ class _Comparison:
             return False
         left = _without_names(given, mine, alike=wanted is not None)
         right = _without_names(gold, wanted, alike=mine is not None)
-        bare = "" in (left.brackets, right.brackets)
-        if left.brackets != right.brackets and not bare:
+        kinds = {left.brackets, right.brackets}
+        if len(kinds) > 1 and not ("" in kinds and kinds <= {"", "{}", "()"}):
             return False
-        ordered = {left.brackets, right.brackets} - {"", "{}"}
-        if ordered:
-            if bare and "()" not in ordered:
-                return False
-            return len(left.items) == len(right.items) and all(
-                self.same(a, b) for a, b in zip(left.items, right.items, strict=True)
-            )
-        return self._matched(
-            list(left.items), list(right.items), "{}" in (left.brackets, right.brackets)
-        )
+        if kinds <= {"", "{}", r"\cup", r"\cap"}:
+            return self._matched(list(left.items), list(right.items), "{}" in kinds)
+        return self._alike(left.items, right.items)
+
+    def _alike(self, given: Sequence[Answer], gold: Sequence[Answer]) -> bool:
+        """Whether the items are the same, one by one; no items are never."""
+        return 0 < len(given) == len(gold) and all(map(self.same, given, gold))
 
     def _matched(self, given: list[Answer], gold: list[Answer], as_set: bool) -> bool:
         """Whether each item has its equal on the other side, in any order."""
@@ -306,32 +292,21 @@ class _Comparison:
         try:
             return _merged(self._intervals(given)) == _merged(self._intervals(gold))
         except _NotOnTheLine:
-            if isinstance(given, Combination) and isinstance(gold, Combination):
-                return self._joined_alike(given, gold)
             return self._relation(given, gold)
-
-    def _joined_alike(self, given: Combination, gold: Combination) -> bool:
-        """Sets that are not of numbers: the same ones, joined by the same sign."""
-        parts, wanted = list(given.parts), list(gold.parts)
-        if given.sign != gold.sign or len(parts) != len(wanted):
-            return False
-        if gold.sign == r"\setminus":
-            return all(map(self.same, parts, wanted))
-        return self._matched(parts, wanted, False)
 
     def _intervals(self, answer: Answer) -> Region:
         """The intervals of the real line that an answer describes. Errors: `_NotOnTheLine`."""
-        if isinstance(answer, Combination):
-            first, *others = map(self._intervals, answer.parts)
-            if answer.sign == r"\cup":
-                return sum(others, first)
-            if answer.sign == r"\setminus":
-                others = [_complement(other) for other in others]
-            return _intersection(first, *others)
         if isinstance(answer, Relation):
             return self._solved(answer)
         if not isinstance(answer, Several):
             raise _NotOnTheLine
+        if answer.brackets in JOINTS:
+            first, *others = map(self._intervals, answer.items)
+            if answer.brackets == r"\cup":
+                return sum(others, first)
+            if answer.brackets == r"\setminus":
+                others = [_complement(other) for other in others]
+            return _intersection(first, *others)
         if not answer.brackets:
             parts = [self._intervals(item) for item in answer.items]
             if all(isinstance(item, Relation) for item in answer.items):  # x > 1, x < 3
@@ -437,16 +412,19 @@ def _pure(tree: Tree, unit: Unit | None) -> Tree:
     return ("degrees", tree) if unit and unit.dimension == _DEGREES else tree
 
 
+def _items(answer: Answer, *brackets: str) -> tuple[Answer, ...]:
+    """What stands in brackets of these kinds."""
+    return answer.items if isinstance(answer, Several) and answer.brackets in brackets else ()
+
+
 def _is_nothing(answer: Answer) -> bool:
     return answer == NOTHING or answer == Several("{}", ())
 
 
 def _is_region(answer: Answer) -> bool:
     """Whether an answer can only be a part of the real line."""
-    if isinstance(answer, Combination):
-        return True
     if isinstance(answer, Several):
-        return answer.brackets in ("(]", "[)") or (
+        return answer.brackets in ("(]", "[)", *JOINTS) or (
             not answer.brackets
             and bool(answer.items)
             and all(isinstance(item, Relation) and "=" not in item.signs for item in answer.items)
@@ -459,9 +437,8 @@ def _letter(answer: Answer) -> str:
     if isinstance(answer, Relation):
         found = frozenset().union(*(names(side) for side in answer.sides)) - {"infty"}
         return min(found) if len(found) == 1 else ""
-    if isinstance(answer, Combination):
-        return next((letter for part in answer.parts if (letter := _letter(part))), "")
-    return ""
+    joined = map(_letter, _items(answer, *JOINTS))
+    return next(filter(None, joined), "")
 
 
 def _merged(intervals: Region) -> Region:
@@ -503,29 +480,21 @@ def _same_label(a: Tree, b: Tree) -> bool:
     return a == b
 
 
-def _in_the_same_letters(given: Value, gold: Value) -> tuple[Value, Value]:
-    """f(n) = n + 1 and f(x) = x + 1, a_k = 2k and a_n = 2n, with one letter for both."""
-    found = []
-    for value in (given, gold):
-        function, letters = _bound(value.label)
-        if not letters or len(set(letters)) < len(letters) or not {*letters} <= names(value.tree):
-            return given, gold
-        label: Tree = ("apply", function)
-        parts = [value.tree, *value.others]
-        for place, letter in enumerate(letters):
-            label = (*label, number(place))
-            parts = [renamed(part, letter, f"argument {place}") for part in parts]
-        found.append(replace(value, tree=parts[0], label=label, others=tuple(parts[1:])))
-    return (found[0], found[1]) if found[0].label == found[1].label else (given, gold)
-
-
-def _bound(label: Tree | None) -> tuple[Tree, list[str]]:
-    """A function and the letters that it is defined for; an index is one, too."""
-    if label and label[0] == "apply" and all(part[0] == "name" for part in label[2:]):
-        return label[1], [part[1] for part in label[2:]]
+def _of_arguments(value: Value) -> Value:
+    """f(n) = n + 1 and f(x) = x + 1, a_k = 2k and a_n = 2n, with the same letter for both."""
+    label = value.label
     if label and label[0] == "name" and re.fullmatch("[A-Za-z]_[a-z]", label[1]):
-        return ("name", label[1][:2]), [label[1][2:]]
-    return NAMELESS, []
+        label = ("apply", ("name", label[1][:2]), ("name", label[1][2:]))
+    if not label or label[0] != "apply" or len({*label[2:]}) < len(label) - 2:
+        return value
+    if any(part[0] != "name" or part[1] not in names(value.tree) for part in label[2:]):
+        return value
+    parts = [value.tree, *value.others]
+    for place, (_, letter) in enumerate(label[2:]):
+        parts = [renamed(part, letter, f"argument {place}") for part in parts]
+    arguments = map(number, range(len(label) - 2))
+    label = ("apply", label[1], *arguments)
+    return replace(value, tree=parts[0], label=label, others=tuple(parts[1:]))
 
 
 def _names_of(answer: Several) -> list[str] | None:
@@ -556,31 +525,29 @@ def _tree_of(item: Answer) -> Tree:
     return item.tree
 
 
-def _rows(answer: Answer) -> tuple[tuple[Tree, ...], ...] | None:
-    """The rows of a matrix; a tuple of values is a column."""
-    if isinstance(answer, Matrix):
-        return answer.rows
-    if isinstance(answer, Several) and answer.brackets == "()":
-        if all(isinstance(item, Value) for item in answer.items):
-            return tuple((_tree_of(item),) for item in answer.items)
-    return None
+def _rows(answer: Answer) -> Sequence[Answer]:
+    """The rows of a matrix, if it is one; a tuple of values is a column."""
+    places = _items(answer, "()")
+    if all(isinstance(place, Value) for place in places):
+        return _items(answer, "matrix") or [Several("()", (place,)) for place in places]
+    return ()
 
 
 def _terms(answer: Answer) -> tuple[Tree, ...] | None:
     """The terms of a ratio; a value is its ratio to 1, a time on the clock two numbers."""
-    if isinstance(answer, Ratio):
-        return answer.terms
+    if terms := _items(answer, ":"):
+        return tuple(map(_tree_of, terms))
     if isinstance(answer, Value) and answer.unit is None:
         return (answer.tree, number(1))
     if isinstance(answer, Time) and not answer.half:
-        terms = (answer.hour, answer.minute, answer.second)
-        return tuple(map(number, terms if answer.second else terms[:2]))
+        clock = (answer.hour, answer.minute, answer.second)
+        return tuple(map(number, clock if answer.second else clock[:2]))
     return None
 
 
 def _may_be_ratio(gold: Time, given: Answer) -> bool:
     """Whether 17:26 is a ratio: in lowest terms, and nobody speaks of a half of the day."""
-    if isinstance(given, Ratio) and gold.second and len(given.terms) == 3:
+    if gold.second and len(_items(given, ":")) == 3:
         return not gold.half  # 11 : 14 : 16 is no time
     if gold.half or gold.second or gold.minute < 10 or gcd(gold.hour, gold.minute) > 1:
         return False

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from lab.judge.formula_reader import Tree, mentions, names, without_calls
+from lab.judge.formula_reader import Tree, Unreadable, mentions, names, without_calls
 
 MAX_BITS = 32_768  # of a numerator or denominator
 MAX_DIGITS = 1_200  # of a value that is not rational
@@ -25,11 +25,11 @@ MAX_POWER = 1_000_000  # of the largest |x| whose exponential is computed, in bi
 SMALL = 5  # letters of the small points are below it
 
 
-class TooLarge(Exception):
+class TooLarge(Unreadable):
     """A value of more digits than are ever compared."""
 
 
-class Undefined(Exception):
+class Undefined(Unreadable):
     """No value: division by zero, or no real value where letters are real."""
 
 
@@ -208,13 +208,6 @@ class Evaluation:
         value = self.mp.floor(a) if kind == "floor" else self.mp.ceil(a)
         return Fraction(int(value))
 
-    def _several(self, kind: str, *values: Any) -> Any:
-        if kind in ("max", "min"):
-            return (max if kind == "max" else min)(values)
-        if any(not isinstance(x, Fraction) or x.denominator != 1 for x in values):
-            raise Undefined(kind)
-        return Fraction((math.gcd if kind == "gcd" else math.lcm)(*map(int, values)))
-
     def _function(self, kind: str, a: Any, base: Any = None) -> Any:
         a = self.lifted(a)
         if kind in ("ln", "log"):
@@ -244,8 +237,7 @@ _OPERATORS: dict[str, Any] = {
 }  # fmt: skip
 _METHODS = {
     "^": "raise", "root": "root", "!": "factorial", "binom": "binomial", "degrees": "degrees",
-    "floor": "rounded", "ceil": "rounded", "max": "several", "min": "several", "gcd": "several",
-    "lcm": "several", "apply": "applied",
+    "floor": "rounded", "ceil": "rounded", "apply": "applied",
 }  # fmt: skip
 _MPMATH = {
     name: name.replace("arc", "a")

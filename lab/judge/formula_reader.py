@@ -17,8 +17,7 @@ Tree = tuple[Any, ...]
 MAX_EXPONENT = 20_000  # decimal places of a number in scientific notation
 
 FUNCTIONS = frozenset(
-    "sin cos tan cot sec csc arcsin arccos arctan arccot sinh cosh tanh exp ln log lcm gcd max min"
-    " sqrt cis".split()
+    "sin cos tan cot sec csc arcsin arccos arctan arccot sinh cosh tanh exp ln log sqrt cis".split()
 )
 _ALIASES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "infinity": "infty", "inf": ""}
 _WORDS = FUNCTIONS | {"pi", "infinity", "infty", "theta", "alpha", "beta", "gamma", "lambda"}
@@ -448,8 +447,6 @@ class Reader:
                 base = self.argument()
             else:
                 exponent = self.argument()
-        if name in ("lcm", "gcd", "max", "min"):
-            return (name, *self.arguments("(", ")"))
         grouped = self.next in ("(", "[", "{", "|")
         argument = self.power(may_call=self.next in FUNCTION_LETTERS)  # \sin f(x), \sin x(x+1)
         while not grouped and self.begins() and self.next.lstrip("\\") not in FUNCTIONS:

@@ -52,7 +52,10 @@ class Value:
 
 @dataclass(frozen=True)
 class Several:
-    """Items in brackets: "" (a bare list), "()", "[]", "(]", "[)" or "{}" (a set).
+    r"""Items in brackets: "" (a bare list), "()", "[]", "(]", "[)" or "{}" (a set).
+
+    Or items joined by a sign: sets and intervals by one of JOINTS (inequalities by "or" are joined
+    by \cup), the terms of a ratio by ":". A "matrix" has rows, which are tuples.
 
     `label`: the name of a point or a set, as in P(3, 4). `value`: P(5, 3) as the number it may be.
     """
@@ -61,14 +64,6 @@ class Several:
     items: tuple["Answer", ...]
     label: Tree | None = None
     value: Value | None = None
-
-
-@dataclass(frozen=True)
-class Combination:
-    r"""Sets and intervals joined by \cup, \cap or \setminus; inequalities joined by "or" (\cup)."""
-
-    sign: str
-    parts: tuple["Answer", ...]
 
 
 @dataclass(frozen=True)
@@ -106,20 +101,6 @@ class Time:
 
 
 @dataclass(frozen=True)
-class Ratio:
-    """a:b, a:b:c."""
-
-    terms: tuple[Tree, ...]
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """Rows of formulas."""
-
-    rows: tuple[tuple[Tree, ...], ...]
-
-
-@dataclass(frozen=True)
 class Words:
     """Text, in lower case without punctuation; `written`: its letters as they stand."""
 
@@ -127,19 +108,9 @@ class Words:
     written: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True)
-class Residue:
-    """The whole numbers that leave `value` when divided by `modulus`."""
+Answer = Value | Several | Relation | Choice | InBase | Time | Words
 
-    value: int
-    modulus: int
-
-
-Answer = (
-    Value | Several | Combination | Relation | Choice | InBase | Time | Ratio | Matrix | Words
-    | Residue
-)  # fmt: skip
-
+JOINTS = (r"\cup", r"\setminus", r"\cap")
 NAMELESS: Tree = ("name", "")
 NOTHING = Words("no solution")
 _NOTHING = frozenset(
@@ -398,15 +369,17 @@ def _time(spelt: str) -> Time | None:
     return Time(int(match[1]), int(match[2] or 0), int(match[3] or 0), half)
 
 
-def _matrix(spelt: str) -> Matrix | None:
+def _matrix(spelt: str) -> Several | None:
     r"""A matrix, or a sum of multiples of matrices: \frac15 \begin{pmatrix}..., cell by cell."""
     if r"\begin" not in spelt:
         return None
-    found = [match["cells"] or match["inside"] for match in _MATRIX.finditer(spelt)]
+    found = [match["cells"] or match["inside"] or "" for match in _MATRIX.finditer(spelt)]
     terms, signs = _outside(_MATRIX.sub("\0", spelt), ("+", "-"))
     if len(terms) - (terms[0] == "") != len(found):
         return None
     shapes = [[row.split("&") for row in _ROWS.split(text) if row.strip()] for text in found]
+    if not all(shapes) or len({tuple(map(len, shape)) for shape in shapes}) > 1:
+        raise Unreadable("a matrix without rows, or a sum of other shapes")
     parts = [_OF_A_MATRIX.fullmatch(term) for term in terms if term]
     if terms[0]:
         signs = ["+", *signs]
@@ -426,9 +399,8 @@ def _matrix(spelt: str) -> Matrix | None:
         assert total is not None  # there is a matrix
         return total
 
-    return Matrix(
-        tuple(tuple(cell(i, j) for j in range(len(row))) for i, row in enumerate(shapes[0]))
-    )
+    rows = ((Value(cell(i, j)) for j in range(len(row))) for i, row in enumerate(shapes[0]))
+    return Several("matrix", tuple(Several("()", tuple(row)) for row in rows))
 
 
 def _cases(spelt: str) -> Answer | None:
@@ -447,13 +419,13 @@ def _cases(spelt: str) -> Answer | None:
     return Several("{}", tuple(pairs))
 
 
-def _residue(spelt: str) -> Residue | None:
-    r"""x \equiv 2 \pmod 3; a plain 7 \bmod 3 is a number, and not known here."""
+def _residue(spelt: str) -> Value | None:
+    r"""x \equiv 2 \pmod 3 as 2 + 3k; a plain 7 \bmod 3 is a number, and not known here."""
     match = _RESIDUE.fullmatch(spelt)
-    if match is None or not int(match["modulus"]):
+    if match is None or not (modulus := int(match["modulus"])):
         return None
-    modulus = int(match["modulus"])
-    return Residue(int(match["value"] or match["alone"]) % modulus, modulus)
+    rest = number(int(match["value"] or match["alone"]) % modulus)
+    return Value(("+", rest, ("*", number(modulus), ("name", "any integer"))))
 
 
 def _quantified(spelt: str) -> Answer | None:
@@ -512,6 +484,8 @@ def _joined(spelt: str) -> Answer:
             return _sum_of_units(spelt, falling=True)
     pieces, _ = _outside(_BETWEEN.sub(" ; ", spelt), (",", ";"), grouped=True)
     found = [piece for piece in pieces if piece]
+    if not found:
+        raise Unreadable("nothing between commas")
     if len(found) == 1:
         return _element(found[0])
     items: list[Answer] = []
@@ -520,7 +494,7 @@ def _joined(spelt: str) -> Answer:
         items.extend(item.items if isinstance(item, Several) and not item.brackets else [item])
     ranges = [item for item in items if isinstance(item, Relation) and item.signs[0] != "="]
     if len(ranges) == len(items) and re.search(r"\bor\b", spelt):
-        return Combination(r"\cup", tuple(items))
+        return Several(r"\cup", tuple(items))
     first = items[0]
     if isinstance(first, Value) and first.label:  # x = 1, 2
         if all(isinstance(item, Value) and not item.label for item in items[1:]):
@@ -543,10 +517,10 @@ def _element(text: str) -> Answer:
     if "U" in text or r"\{" in text:
         text = re.sub(r"(?<=[)\]}])\s*U\s*(?=[(\[\\])", r"\\cup ", text)
         text = re.sub(r"-\s*(?=\\\{)", r"\\setminus ", text)
-    for sign in (r"\cup", r"\setminus", r"\cap"):
+    for sign in JOINTS:
         parts = _outside(text, (sign,))[0] if sign in text else [text]
         if len(parts) > 1:
-            return Combination(sign, tuple(_set(part, sign) for part in parts))
+            return Several(sign, tuple(_set(part, sign) for part in parts))
     if point := _POINT.fullmatch(text):
         found = _bracketed(point["place"])
         if found is not None:
@@ -554,7 +528,7 @@ def _element(text: str) -> Answer:
                 found = replace(found, value=Value(_tree(text)))
             return replace(found, label=("name", point["name"] or ""))
     if len(terms := _outside(_TO.sub(":", text), (":",))[0]) > 1:
-        return Ratio(tuple(_tree(term) for term in terms))
+        return Several(":", tuple(Value(_tree(term)) for term in terms))
     if bracketed := _bracketed(text):
         return bracketed
     return _signed_twice(_value(text))
@@ -688,9 +662,13 @@ def _equation(sides: list[str], signs: list[str]) -> Answer:
         if isinstance(found, Several) and not found.brackets:  # x = ±3
             return Several("", tuple(_labelled(item, label) for item in found.items))
         return _labelled(found, label)
+    if not exact:
+        raise Unreadable("a letter that is near a number")
     values = [_value(side) for side in exact]
     trees = [value.tree for value in values]
     if not label and any(names(tree) for tree in trees):
+        if len(trees) == 1:
+            raise Unreadable("a formula with letters that is near a number")
         return Relation(tuple(trees), ("=",) * (len(trees) - 1))
     nearly = tuple(_value(side).tree for side in near)
     return Value(trees[-1], values[-1].unit, label, tuple(trees[:-1]), nearly)
