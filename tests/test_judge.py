@@ -104,7 +104,19 @@ def test_a_tolerance_holds_where_a_set_declares_one_and_for_numbers_alone():
 
 
 @pytest.mark.parametrize(
-    "gold", ["f'(x)", r"x \bmod 3", "1/0", "(((", r"9^{9^{9^9}}", r"2x\approx 3", "==", ","]
+    "gold",
+    [
+        "f'(x)",
+        r"x \bmod 3",
+        "1/0",
+        "(((",
+        r"9^{9^{9^9}}",
+        r"2x\approx 3",
+        "==",
+        ",",
+        r"x\approx 3",
+        r"\begin{pmatrix}\end{pmatrix}",
+    ],
 )
 def test_a_gold_that_is_not_understood_has_no_verdict(gold):
     assert read_gold(gold) is None and settle("5", gold) is None

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from lab.judge.units import read_multiple, read_unit
+
 Tree = tuple[Any, ...]
 MAX_EXPONENT = 20_000  # decimal places of a number in scientific notation
 
@@ -54,9 +56,10 @@ class Unreadable(Exception):
 
 
 class Token(str):
-    """A token's text, with its value if it is a number."""
+    """A token's text and where it starts, with its value if it is a number."""
 
     value: Fraction | None = None
+    start: int | None = None
 
 
 def tokens(text: str) -> list[Token]:
@@ -68,7 +71,7 @@ def tokens(text: str) -> list[Token]:
     (['2', 'x', '^', '{', '10', '}'], Fraction(1, 6))
     """
     found: list[Token] = []
-    position, depth, text = 0, 0, _MATHBB.sub(r"\\set\1 ", text).rstrip()
+    position, depth, text = 0, 0, text.rstrip()
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
@@ -83,6 +86,7 @@ def tokens(text: str) -> list[Token]:
             assert match is not None  # the group began with digits
             kind = "plain"
         token = Token(match[0].strip())
+        token.start = match.end() - len(token)
         if kind not in ("text", "command", "word", "mark"):
             token.value = _number(match)
         depth += (token in ("(", "[", "{", r"\{")) - (token in (")", "]", "}", r"\}"))
@@ -196,10 +200,12 @@ def _decided(tree: Tree, functions: frozenset[str]) -> Tree:
 
 
 class Reader:
-    """Reads the tokens of one formula from left to right."""
+    """Reads the tokens of one formula from left to right, up to the unit after it."""
 
-    def __init__(self, found: list[Token]) -> None:
-        self.rest = found[::-1]
+    def __init__(self, text: str) -> None:
+        self.text = _MATHBB.sub(r"\\set\1 ", text)
+        self.rest = tokens(self.text)[::-1]
+        self.last = Token()
 
     @property
     def next(self) -> str:
@@ -208,14 +214,19 @@ class Reader:
     def take(self, expected: str = "") -> Token:
         if not self.rest or (expected and self.next != expected):
             raise Unreadable(self.next or "the end")
-        return self.rest.pop()
+        self.last = self.rest.pop()
+        return self.last
 
-    def formula(self) -> Tree:
-        """The whole of the tokens as one formula. Errors: `Unreadable`."""
+    def number(self) -> Tree | None:
+        """The number that is next, with all of its digits, if there is one."""
+        if self.rest and self.rest[-1].value is not None:
+            return number(self.take().value or 0)
+        return None
+
+    def formula(self) -> tuple[Tree, str]:
+        """The formula, and the text after it, which may be a unit. Errors: `Unreadable`."""
         result = self.halves(self.sum())
-        if self.rest:
-            raise Unreadable(self.next)
-        return result
+        return result, self.text[self.rest[-1].start :] if self.rest else ""
 
     def halves(self, above: Tree) -> Tree:
         r"""What {above \over below} and {above \choose below} mean, if such a command follows."""
@@ -271,12 +282,27 @@ class Reader:
         token = self.next
         if not token or (self.rest[-1].value is not None):
             return bool(token)
+        if self.unit_begins(token):
+            return False
         return (
             token in ("(", "{", "[", r"\frac", r"\sqrt", r"\binom", r"\lfloor", r"\lceil", r"\text")
             or token[0].isalpha()
             or token.startswith(r"\text{")
             or (token[0] == "\\" and token[1:] in _NAMES | FUNCTIONS | _ACCENTS)
         )
+
+    def unit_begins(self, token: str) -> bool:
+        """Whether words are no factor: a known unit after a number, or more than letters."""
+        after_number = self.last.value is not None
+        if token.startswith(r"\text{"):
+            word = token[6:-1]
+            if after_number or self.last in (")", "}"):
+                return len(word) > 1 or read_unit(word) is not None
+            return len(word.strip()) > 1 and not word.strip().isdigit()
+        if not token.isalpha() or len(token) == 1 or token in _WORDS:
+            return False
+        is_unit = after_number and (read_unit(token) or read_multiple(token)[0] > 1)
+        return bool(is_unit) or len(token) > 5
 
     def power(self, may_call: bool = True) -> Tree:
         first = self.next
@@ -330,9 +356,7 @@ class Reader:
 
     def exponent(self) -> Tree:
         """What stands above: a group or a token; of a number all digits, as in 10^33."""
-        if self.rest and self.rest[-1].value is not None:
-            return number(self.rest.pop().value or 0)
-        return self.argument()
+        return self.number() or self.argument()
 
     def _degree(self) -> bool:
         r"""Takes \circ or {\circ}, if it is next."""
@@ -341,6 +365,7 @@ class Reader:
             return True
         if [str(token) for token in self.rest[-3:]] == ["}", r"\circ", "{"]:
             del self.rest[-3:]
+            self.last = Token("}")
             return True
         return False
 
@@ -413,19 +438,17 @@ class Reader:
     def argument(self) -> Tree:
         r"""What a command takes: a group, or one token; of a number, one digit, as in \frac12."""
         token = self.next
-        if self.rest and self.rest[-1].value is not None:
-            if token.isdigit():
-                self.take()
-                if token[1:]:
-                    rest = Token(token[1:])
-                    rest.value = Fraction(token[1:])
-                    self.rest.append(rest)
-                return number(int(token[0]))
-            return number(self.rest.pop().value or 0)
+        if token.isdigit():
+            self.take()
+            if token[1:]:
+                rest = Token(token[1:])
+                rest.value = Fraction(token[1:])
+                self.rest.append(rest)
+            return number(int(token[0]))
         if token in ("+", "-"):
             self.take()
             return self.argument() if token == "+" else ("-", self.argument())
-        return self.base()
+        return self.number() or self.base()
 
     def root(self) -> Tree:
         degree = number(2)
@@ -433,9 +456,7 @@ class Reader:
             self.take()
             degree = self.sum()
             self.take("]")
-        if self.rest and self.rest[-1].value is not None:  # √51: the whole number
-            return ("root", number(self.rest.pop().value or 0), degree)
-        return ("root", self.argument(), degree)
+        return ("root", self.number() or self.argument(), degree)  # √51: the whole number
 
     def function(self, name: str) -> Tree:
         r"""A function with its base and power, then its argument: \log_2^3 8, \sin 2x."""

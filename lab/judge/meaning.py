@@ -18,14 +18,12 @@ from lab.judge.extract import MAX_DEPTH, MAX_LENGTH
 from lab.judge.formula_reader import (
     FUNCTIONS,
     Reader,
-    Token,
     Tree,
     Unreadable,
     mentions,
     names,
     number,
     renamed,
-    tokens,
     without_calls,
 )
 from lab.judge.spelling import plain_words, spell, unwrapped
@@ -148,10 +146,6 @@ _BASES = dict(
     )
 ) | {"bin": 2, "binary": 2, "oct": 8, "octal": 8, "decimal": 10, "hex": 16, "hexadecimal": 16}
 _LETTERS = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*")
-_UNIT_TEXT = re.compile(
-    r"(?P<before>.*?[0-9}!)\]a-zA-Z.]|.*?\\pi)\s*(?P<unit>(?:\\text\{[^{}]*\}|\^\s*\{?\s*-?[0-9]\s*\}?"
-    r"|\s|\*|\\cdot|/|(?<=[\s/}0-9])[A-Za-z]+\.?)+)", re.DOTALL
-)  # fmt: skip
 _DEGREES = re.compile(
     r"(?P<before>.*?[0-9})])\s*\^?\s*(?:\{\s*\\circ\s*\}|\\circ)\s*(?P<scale>\\text\{\s*[CF]\s*\}|[CF])",
     re.DOTALL,
@@ -757,36 +751,17 @@ def _value(text: str) -> Value:
     if degrees := _DEGREES.fullmatch(text):
         scale = "celsius" if "C" in degrees["scale"] else "fahrenheit"
         return Value(_tree(degrees["before"]), read_unit(scale))
-    try:
-        tree = _tree(text)
-    except Unreadable:
-        return _with_unit(text)
-    return Value(tree[1], DEGREE) if tree[0] == "degrees" else Value(tree)
-
-
-def _with_unit(text: str) -> Value:
-    """A formula followed by words that are a known unit."""
-    match = _UNIT_TEXT.fullmatch(text)
-    # The longest unit that can be read: the formula before it is as short as it can be.
-    starts = [
-        m.start()
-        for m in re.finditer(
-            r"\s*(?=\\text\{)|(?<=[0-9})!\].])\s*(?=[A-Za-z])|\s+(?=[A-Za-z\\])", text
-        )
-    ]
-    for start in starts if match else []:
-        before, words = text[:start].strip(), text[start:]
-        plain = re.sub(r"\\cdot", "*", unwrapped(words))
-        plain = re.sub(r"\^\s*\{\s*\\circ\s*\}", "", plain).strip()
-        times, plain = read_multiple(_SUCH.sub("", _ASIDE.sub("", plain)))
-        unit = read_unit(plain)
-        if before and (unit is not None or not plain):
-            try:
-                tree = _tree(before)
-            except Unreadable:
-                continue
-            return Value(("*", tree, number(times)) if times > 1 else tree, unit)
-    return _sum_of_units(text)
+    tree, rest = Reader(text).formula()
+    if not rest:
+        return Value(tree[1], DEGREE) if tree[0] == "degrees" else Value(tree)
+    if text.removesuffix(rest).rstrip().endswith("%"):
+        raise Unreadable("two units")
+    words = unwrapped(rest.replace(r"\cdot", "*"))
+    times, plain = read_multiple(_SUCH.sub("", _ASIDE.sub("", words)))
+    named = read_unit(plain)
+    if named is None and plain:
+        return _sum_of_units(text)
+    return Value(("*", tree, number(times)) if times > 1 else tree, named)
 
 
 def _sum_of_units(text: str, falling: bool = False) -> Value:
@@ -811,22 +786,11 @@ def _sum_of_units(text: str, falling: bool = False) -> Value:
 
 
 def _tree(text: str) -> Tree:
-    found = tokens(text)
-    _refuse_unit_letters(found)
-    return Reader(found).formula()
-
-
-def _refuse_unit_letters(found: list[Token]) -> None:
-    r"""A single letter in \text after a number is a unit, and not a factor."""
-    for before, token in zip(found, found[1:], strict=False):
-        if before.value is None and before not in (")", "}"):
-            continue
-        text = token.startswith(r"\text{")
-        if text and (len(token) > 8 or read_unit(token[6:-1])):  # 6-5\text{i} has no unit
-            raise Unreadable(token)
-        if before.value is not None and token.isalpha() and len(token) > 1:
-            if read_unit(token) or read_multiple(token)[0] > 1:
-                raise Unreadable(token)
+    """A formula that is all of a text. Errors: `Unreadable`."""
+    tree, rest = Reader(text).formula()
+    if rest:
+        raise Unreadable(rest)
+    return tree
 
 
 def _signed_twice(value: Value) -> Answer:
