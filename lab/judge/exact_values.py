@@ -97,8 +97,6 @@ class Evaluation:
 
     def kept(self, value: Any) -> Any:
         """The value, if it is small enough to go on with; its size is noted."""
-        if isinstance(value, int):
-            value = Fraction(value)
         if isinstance(value, Fraction):
             top, below = value.numerator.bit_length(), value.denominator.bit_length()
             if top + below > 2 * MAX_BITS:
@@ -156,10 +154,7 @@ class Evaluation:
         if isinstance(a, Fraction):
             sign = -1 if a < 0 else 1
             if sign < 0 and n % 2 == 0:
-                root = self._root("root", -a, degree)
-                if n > 2:
-                    return self.mp.root(self.lifted(a), n)
-                return self.mp.mpc(0, 1) * self.lifted(root)
+                return self.mp.root(self.lifted(a), n)
             roots = [self._whole_root(abs(x), n) for x in a.as_integer_ratio()]
             if Fraction(roots[0] ** n, roots[1] ** n) == abs(a):
                 return Fraction(sign * roots[0], roots[1])

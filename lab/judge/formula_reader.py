@@ -235,11 +235,7 @@ class Reader:
         return above
 
     def sum(self) -> Tree:
-        if self.next in (r"\pm", r"\mp"):
-            sign = self.take()
-            result: Tree = (sign[1:], number(0), self.product())
-        else:
-            result = self.product()
+        result = number(0) if self.next in (r"\pm", r"\mp") else self.product()
         while self.next in ("+", "-", r"\pm", r"\mp"):
             sign = self.take()
             right = self.product()
@@ -250,9 +246,7 @@ class Reader:
         return result
 
     def product(self) -> Tree:
-        if self.next in ("+", "-"):
-            return self.product() if self.take() == "+" else ("-", self.product())
-        result = self.power()
+        result = self.signed()
         while True:
             if self.next in ("*", r"\cdot", r"\times"):
                 self.take()
@@ -264,8 +258,6 @@ class Reader:
                 if len(word) > 1 and word.isalpha() and word not in _WORDS:  # t/RC is t over RC
                     for _ in word[1:]:
                         result = ("/", result, self.power())
-            elif self.next in (r"\bmod", r"\pmod"):
-                raise Unreadable(self.next)
             elif self.begins():
                 result = ("*", result, self.power())
             else:
@@ -282,7 +274,7 @@ class Reader:
         token = self.next
         if not token or (self.rest[-1].value is not None):
             return bool(token)
-        if self.unit_begins(token):
+        if len(token) > 1 and self.unit_begins(token):
             return False
         return (
             token in ("(", "{", "[", r"\frac", r"\sqrt", r"\binom", r"\lfloor", r"\lceil", r"\text")
@@ -299,7 +291,7 @@ class Reader:
             if after_number or self.last in (")", "}"):
                 return len(word) > 1 or read_unit(word) is not None
             return len(word.strip()) > 1 and not word.strip().isdigit()
-        if not token.isalpha() or len(token) == 1 or token in _WORDS:
+        if not token.isalpha() or token in _WORDS:
             return False
         is_unit = after_number and (read_unit(token) or read_multiple(token)[0] > 1)
         return bool(is_unit) or len(token) > 5

@@ -246,20 +246,17 @@ def read(text: str) -> Answer:
         if (found := special(spelt)) is not None:
             return found
     words = _words(spelt)
-    if words is not None and words.text in _ALL:
-        return _REALS
-    if words is not None:  # three solutions
-        first, _, rest = words.text.partition(" ")
-        if first in NUMBERS and (unit := read_unit(rest)):
-            return Value(number(NUMBERS[first]), unit)
-    if words is not None and (words.text in _NOTHING or not _may_be_product(spelt)):
-        return words
-    try:
+    if words is None:
         return _joined(spelt)
-    except (Unreadable, RecursionError) as error:
-        if words is not None:
-            return words
-        raise Unreadable(str(error)) from error
+    if words.text in _ALL:
+        return _REALS
+    first, _, rest = words.text.partition(" ")
+    if first in NUMBERS and (unit := read_unit(rest)):  # three solutions
+        return Value(number(NUMBERS[first]), unit)
+    if words.text not in _NOTHING and _may_be_product(spelt):
+        with suppress(Unreadable):
+            return _joined(spelt)
+    return words
 
 
 def _concluded(spelt: str) -> str:
@@ -754,8 +751,6 @@ def _value(text: str) -> Value:
     tree, rest = Reader(text).formula()
     if not rest:
         return Value(tree[1], DEGREE) if tree[0] == "degrees" else Value(tree)
-    if text.removesuffix(rest).rstrip().endswith("%"):
-        raise Unreadable("two units")
     words = unwrapped(rest.replace(r"\cdot", "*"))
     times, plain = read_multiple(_SUCH.sub("", _ASIDE.sub("", words)))
     named = read_unit(plain)
