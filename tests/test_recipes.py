@@ -1,6 +1,5 @@
 """Recipes: gates, allocations and chances against the enumeration of every outcome."""
 
-import inspect
 import itertools
 from fractions import Fraction
 
@@ -15,10 +14,10 @@ from enumeration import (
     pass_rate_gradient,
     reward_vectors,
 )
+from specs import SPECS
 
 import lab
-from lab.mathematics import recipes
-from lab.mathematics.recipes import effective_weight, gated, parse_gate
+from lab.mathematics.recipes import gated, parse_gate
 
 P = [Fraction(1, 1000), Fraction(3, 10), Fraction(1, 2), Fraction(19, 20)]
 RATES = np.array([float(p) for p in P])
@@ -130,20 +129,10 @@ def test_redrawing_never_ends_where_all_rollouts_agree():
     assert (found.kept == 0).all()
 
 
-def needed(name):
-    """Values for the options without a default."""
-    values = {"order": 3, "alpha": 0.5, "k": 2, "gamma": 1.0, "eta": 1.0}
-    values |= {"p": [0.0, 1.0], "w": [2.0, 1.0], "text": "exp(-p)"}
-    parameters = inspect.signature(
-        lab.mathematics.estimators._CATALOGUE[name][0]
-    ).parameters.values()
-    return {p.name: values[p.name] for p in parameters if p.default is p.empty and p.name != "N"}
-
-
-@pytest.mark.parametrize("name", lab.estimator_names())
-def test_dropping_changes_exactly_the_weight_of_groups_that_agree(name):
+@pytest.mark.parametrize("spec", SPECS)
+def test_dropping_changes_exactly_the_weight_of_groups_that_agree(spec):
     """w - w_N = a0(0) q^(N-1) - a1(N) p^(N-1): nothing where such groups get nothing."""
-    chosen = lab.estimator(name, **needed(name))
+    chosen = lab.estimator(spec)
     a1, a0 = chosen.success_failure(6)
     plain = lab.induced_weight(chosen, 6, RATES)
     found = lab.effective_weight(chosen, 6, RATES, gate="drop").weight
@@ -251,19 +240,20 @@ def test_dynamic_sampling_changes_the_length_of_the_step_and_its_noise_not_its_d
 
 
 def test_averaging_leaves_an_allocation_of_rloo_without_weight_and_summing_gives_its_size():
-    p = np.array([0.01, 0.2, 0.5, 0.9])
-    for allocation in ([64, 16, 4, 2], lambda p: np.minimum(64, 1 / p) + 1, "min(64, 2/p) + 1"):
-        sizes = lab.effective_weight("rloo", 16, p, allocation=allocation).cost
-        assert len(set(sizes)) > 2 and (sizes == np.rint(sizes)).all()
-        close(lab.effective_weight("rloo", 16, p, allocation=allocation).weight, np.ones(4))
-        summed = lab.effective_weight("rloo", 16, p, allocation=allocation, per="rollout")
-        close(summed.weight, sizes)
+    p, allocation = np.array([0.01, 0.2, 0.5, 0.9]), "min(64, 2/p) + 1"
+    averaged = lab.effective_weight("rloo", 16, p, allocation=allocation)
+    assert averaged.cost.tolist() == [65, 11, 5, 3]
+    close(averaged.weight, np.ones(4))
+    summed = lab.effective_weight("rloo", 16, p, allocation=allocation, per="rollout")
+    close(summed.weight, averaged.cost)
 
 
 @NAMES
 def test_an_allocation_by_the_pass_rate_is_the_estimator_at_that_size(name):
+    found = lab.effective_weight(
+        name, 16, RATES, allocation="5 - 3.2*p", gate="drop", per="rollout"
+    )
     sizes = [5, 4, 3, 2]
-    found = lab.effective_weight(name, 16, RATES, allocation=sizes, gate="drop", per="rollout")
     pairs = zip(sizes, P, strict=True)
     expected = [n * bernoulli_weight(scored(name, "drop"), n, p) for n, p in pairs]
     close(found.weight, expected)
@@ -296,14 +286,14 @@ def test_an_allocation_by_the_last_rate_is_the_mixture_over_all_last_groups(name
         close(found.kept, shares)
 
 
-def test_a_chance_multiplies_everything():
+def test_a_chance_multiplies_everything_and_an_allocation_of_0_leaves_a_problem_out():
     plain = lab.effective_weight("maxrl", 8, RATES, gate="drop")
-    for written in ("4*p*q", lambda p: 4 * p * (1 - p), 4 * RATES * (1 - RATES)):
-        found = lab.effective_weight("maxrl", 8, RATES, gate="drop", chance=written)
-        for ours, before in zip(found, plain, strict=True):
-            close(ours, before * 4 * RATES * (1 - RATES))
-    none = lab.effective_weight("maxrl", 8, [0.0, 0.5], gate="redraw", chance=[0, 1])
-    assert none.cost[0] == none.weight[0] == 0  # never drawn, so never redrawn
+    found = lab.effective_weight("maxrl", 8, RATES, gate="drop", chance="4*p*q")
+    for ours, before in zip(found, plain, strict=True):
+        close(ours, before * 4 * RATES * (1 - RATES))
+    for left_out in ({"chance": "p"}, {"allocation": "16*p"}):
+        none = lab.effective_weight("maxrl", 8, [0.0, 0.5], gate="redraw", **left_out)
+        assert none.cost[0] == none.weight[0] == 0  # never drawn, so never redrawn
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (2, 3)])
@@ -335,7 +325,6 @@ def test_a_recipe_survives_its_text(text, spec):
     if spec:
         assert one.spec == spec
     np.testing.assert_array_equal(one.weight(RATES), one.at(RATES).weight)
-    np.testing.assert_array_equal(one.cost(RATES), one.at(RATES).cost)
 
 
 def test_a_bound_of_a_gate_is_met_by_the_rate_that_it_names():
@@ -387,38 +376,14 @@ def test_what_is_no_recipe_is_refused_with_one_sentence(text, words):
 @pytest.mark.parametrize(
     "parts, words",
     [
-        ({"allocation": [4, 4]}, "allocation of shape (2,) for pass rates of shape (4,)"),
-        ({"allocation": [4, 4, 2.5, 4]}, "allocation of 2.5 rollouts: give whole numbers"),
-        ({"allocation": lambda p: -p}, "allocation -0.001 at p = 0.001"),
-        ({"chance": [1, 1, np.nan, 1]}, "chance nan at p = 0.5"),
+        ({"allocation": [4, 4]}, "formula '[4, 4]': write text of at most 200 characters"),
+        ({"allocation": "-p"}, "allocation -0.001 at p = 0.001"),
+        ({"chance": "sqrt(0.4 - p)"}, "chance nan at p = 0.5"),
         ({"gate": 3}, "unknown gate '3'"),
         ({"gate": ["drop"]}, "unknown gate"),
     ],
 )
-def test_numbers_that_no_recipe_can_have_are_refused(parts, words):
+def test_parts_that_no_recipe_can_have_are_refused(parts, words):
     with pytest.raises(lab.LabError) as refusal:
         lab.effective_weight("rloo", 4, RATES, **parts)
     assert words in str(refusal.value)
-
-
-@pytest.mark.parametrize("gate", [None, "drop", "redraw", "between(0.2, 0.8)"])
-def test_sizes_of_their_own_give_what_one_size_after_another_gives(gate, monkeypatch):
-    """Weights at many sizes come from one table; a table too large is made size by size."""
-    p = np.concatenate((np.geomspace(1e-6, 0.5, 40), 1 - np.geomspace(1e-6, 0.5, 40)))
-    options = {"gate": gate, "allocation": "max(4, min(300, 2/p))", "per": "rollout"}
-    for name in ("rloo", "grpo", "maxrl", "pkpo(k=3)"):
-        at_once = effective_weight(name, 16, p, **options)
-        with monkeypatch.context() as patch:
-            patch.setattr(recipes, "LARGEST_TABLE", 0)
-            one_by_one = effective_weight(name, 16, p, **options)
-        for found, expected in zip(at_once, one_by_one, strict=True):
-            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
-
-
-def test_sizes_of_their_own_hold_at_the_ends_and_leave_problems_out():
-    found = effective_weight("maxrl", 16, [0.0, 1.0, 0.3, 0.5], allocation=[4, 8, 0, 2])
-    one = [effective_weight("maxrl", n, rate) for n, rate in ((4, 0.0), (8, 1.0), (2, 0.5))]
-    assert found.weight.tolist() == pytest.approx(
-        [float(one[0].weight), float(one[1].weight), 0, float(one[2].weight)]
-    )
-    assert found.cost.tolist() == [4, 8, 0, 2] and found.kept.tolist() == [1, 1, 0, 1]

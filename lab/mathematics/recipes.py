@@ -10,7 +10,7 @@ sampling. Statements G1 to G5 with their proofs are in docs/mathematics.md.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -23,15 +23,11 @@ from lab.mathematics.estimators import Estimator, estimator
 from lab.mathematics.formula import formula_weight
 from lab.mathematics.objectives import check_pass_rates
 from lab.mathematics.sequences import Sequences, from_success_failure
-from lab.mathematics.weights import binomial_mean, binomial_means, induced_weight
-from lab.shapes import Array, Bool, Float, Int
+from lab.mathematics.weights import binomial_mean, induced_weight
+from lab.shapes import Array, Bool, Float, Shaped
 
 # Up to here the sums are accurate (weights.py); an allocation such as 1/p needs some limit.
 MOST_ROLLOUTS = 4096
-LARGEST_TABLE = 2_000_000  # chances in one table, 16 MB; sizes come one after another above it
-EXAMPLE = "maxrl, N=16, gate=drop"
-
-Numbers = str | Callable[[Array], ArrayLike] | ArrayLike  # a number for every pass rate
 
 
 class EffectiveWeight(NamedTuple):
@@ -52,8 +48,8 @@ def effective_weight(
     p: ArrayLike,
     *,
     gate: str | None = None,
-    allocation: Numbers | None = None,
-    chance: Numbers | None = None,
+    allocation: str | None = None,
+    chance: str | None = None,
     per: str = "problem",
 ) -> EffectiveWeight:
     """The exact weight of a recipe at the pass rates p, what it costs, and how much it keeps.
@@ -63,11 +59,11 @@ def effective_weight(
     | `gate` | "drop": groups that agree are dropped, and another problem is drawn instead |
     | | "redraw": N rollouts of the same problem are drawn again until they disagree |
     | | "between(low, high)": groups whose rate K/N is not in [low, high] are dropped |
-    | `allocation` | rollouts for a problem instead of N: a function of p or its formula ("2/p", |
-    | | see `formula.py`), rounded; or an array of whole numbers; 0 leaves the problem out |
+    | `allocation` | rollouts for a problem instead of N: a formula of p (see `formula.py`), as |
+    | | "2/p", rounded; 0 leaves the problem out |
     | | "by_last_rate(32, 16, 8)": the number at place K after K right ones in its last group, |
     | | which here had 2 rollouts; exact if p has not changed since |
-    | `chance` | how often a problem is drawn, relative to others: a function, formula or array |
+    | `chance` | how often a problem is drawn, relative to others: a formula of p |
     | `per` | "problem": a group's gradient is the mean over its rollouts; "rollout": their sum |
 
     A batch that averages over the groups it kept divides the sum of the weights by that of `kept`:
@@ -81,24 +77,14 @@ def effective_weight(
     p = check_pass_rates(p)
     chosen_gate = None if gate is None else parse_gate(gate)
     one_of("per", per, ("problem", "rollout"))
-    parts: Iterator[tuple[Any, Array]]  # sizes, one for all p or one for each, and their chances
-    drawn = np.ones_like(p) if chance is None else at_pass_rates("chance", chance, p)
+    drawn = np.ones_like(p) if chance is None else _at_pass_rates("chance", chance, p)
     weight, cost, kept = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p)
-    sizes = None if allocation is None else _sizes_at(allocation, p)
-    if sizes is not None and sizes.size * (sizes.max(initial=0) + 1) <= LARGEST_TABLE:
-        parts = iter([(sizes, np.ones_like(p))])
-    else:
-        parts = group_sizes(whole("N", N), allocation, p)
-    for n, share in parts:
-        here = (share > 0) & (drawn > 0) & (n > 0)
-        if not here.any():
+    for n, share in _group_sizes(whole("N", N), allocation, p):
+        here = (share > 0) & (drawn > 0)
+        if n == 0 or not here.any():
             continue
         times = share[here] * drawn[here]
-        if isinstance(n, int):
-            one = _one_size(chosen, n, p[here], chosen_gate)
-        else:
-            n = n[here]
-            one = _own_sizes(chosen, n, p[here], chosen_gate)
+        one = _one_size(chosen, n, p[here], chosen_gate)
         weight[here] += times * one.weight * (n if per == "rollout" else 1)
         cost[here] += times * one.cost
         kept[here] += times * one.kept
@@ -109,37 +95,16 @@ def _one_size(
     chosen: Estimator, n: int, p: Float[np.ndarray, " rates"], gate: Gate | None
 ) -> EffectiveWeight:
     """A recipe whose groups all have n rollouts, all problems drawn alike (G1 to G3)."""
+    cost = n * np.ones_like(p)
     if gate is None:
-        weight, kept = induced_weight(chosen, n, p), np.ones_like(p)
-    else:
-        weight = induced_weight(gated(chosen, gate), n, p)
-        kept = binomial_mean(gate.keeps(n), p)
-    return _drawn_until_kept(weight, n * np.ones_like(p), kept, gate)
-
-
-def _own_sizes(
-    chosen: Estimator,
-    n: Int[np.ndarray, " rates"],
-    p: Float[np.ndarray, " rates"],
-    gate: Gate | None,
-) -> EffectiveWeight:
-    """`_one_size` where every pass rate has a number of rollouts of its own."""
-    scored = chosen if gate is None else gated(chosen, gate)
-    sizes = np.unique(n).tolist()
-    gaps = {size - 1: scored.coefficients(size)[0] for size in sizes}
-    weight, kept = binomial_means(gaps, n - 1, p), np.ones_like(p)
-    if gate is not None:
-        kept = binomial_means({size: gate.keeps(size) for size in sizes}, n, p)
-    return _drawn_until_kept(weight, n.astype(np.float64), kept, gate)
-
-
-def _drawn_until_kept(weight: Array, n: Array, kept: Array, gate: Gate | None) -> EffectiveWeight:
-    """Weight, cost and share of one draw, or of all draws until a group is kept (G3)."""
-    if gate is None or not gate.redraws:
-        return EffectiveWeight(weight, n, kept)
+        return EffectiveWeight(induced_weight(chosen, n, p), cost, np.ones_like(p))
+    weight = induced_weight(gated(chosen, gate), n, p)
+    kept = binomial_mean(gate.keeps(n), p)
+    if not gate.redraws:
+        return EffectiveWeight(weight, cost, kept)
     with np.errstate(divide="ignore", invalid="ignore"):
         weight = np.where(kept > 0, weight / kept, np.nan)
-        return EffectiveWeight(weight, n / kept, np.sign(kept))
+        return EffectiveWeight(weight, cost / kept, np.sign(kept))
 
 
 # --- Gates --------------------------------------------------------------------------------------
@@ -223,73 +188,41 @@ def gated(chosen: Estimator, gate: Gate) -> Estimator:
 # --- How many rollouts, and how often -------------------------------------------------------------
 
 
-def group_sizes(
-    N: int, allocation: Numbers | None, p: Float[np.ndarray, "*p"]
+def _group_sizes(
+    N: int, allocation: str | None, p: Float[np.ndarray, "*p"]
 ) -> Iterator[tuple[int, Float[np.ndarray, "*p"]]]:
     """The sizes of groups, each with the chance that a problem gets it, for every p."""
     if allocation is None:
         yield N, np.ones_like(p)
-        return
-    sizes = _sizes_at(allocation, p)
-    if sizes is not None:
-        for n in np.unique(sizes):
-            yield int(n), (sizes == n).astype(np.float64)
-        return
-    table = _last_rate_table(str(allocation))
-    assert table is not None  # what has no sizes by p
-    for n in np.unique(table):
-        yield int(n), binomial_mean(table == n, p)
-
-
-def _sizes_at(allocation: Numbers, p: Float[np.ndarray, "*p"]) -> Int[np.ndarray, "*p"] | None:
-    """The size of the group at every p; None where it depends on the last rate too."""
-    if isinstance(allocation, str) and _last_rate_table(allocation) is not None:
-        return None
-    sizes = at_pass_rates("allocation", allocation, p)
-    if callable(allocation) or isinstance(allocation, str):
-        sizes = np.rint(sizes)
-    _check_sizes(sizes)
-    return sizes.astype(np.int64)
-
-
-def _last_rate_table(text: str) -> Float[np.ndarray, " outcomes"] | None:
-    """The numbers of "by_last_rate(32, 16, 8)"; None for any other text, which is a formula."""
-    if not text.strip().startswith("by_last_rate"):
-        return None
-    _, numbers = _read_call(text)
-    if len(numbers) < 2 or not all(isinstance(n, int) for n in numbers):
-        raise LabError(
-            f"cannot read allocation {text!r}: write a whole number of rollouts for each K = 0 .. n"
-            " of a problem's last group, for example by_last_rate(32, 16, 8)"
-        )
-    table = np.array(numbers, dtype=np.float64)
-    _check_sizes(table)
-    return table
-
-
-def _check_sizes(sizes: Float[np.ndarray, "*p"]) -> None:
-    """LabError: a number of rollouts is not whole, or out of range."""
-    wrong = (sizes != np.rint(sizes)) | (sizes > MOST_ROLLOUTS)
-    if wrong.any():
-        raise LabError(
-            f"allocation of {sizes[wrong].flat[0]:g} rollouts: give whole numbers from 0 to"
-            f" {MOST_ROLLOUTS}, in a formula for example min(64, 2/p)"
-        )
-
-
-def at_pass_rates(
-    what: str, numbers: Numbers, p: Float[np.ndarray, "*p"]
-) -> Float[np.ndarray, "*p"]:
-    """A function, formula or array as numbers of at least 0, one for each pass rate."""
-    if isinstance(numbers, str):
-        values = formula_weight(numbers).weight(p)
+    elif str(allocation).strip().startswith("by_last_rate"):
+        _, numbers = _read_call(allocation)
+        if len(numbers) < 2 or not all(isinstance(n, int) for n in numbers):
+            raise LabError(
+                f"cannot read allocation {allocation!r}: write a whole number of rollouts for each"
+                " K = 0 .. n of a problem's last group, for example by_last_rate(32, 16, 8)"
+            )
+        by_K = np.array(numbers)
+        for n in _distinct(by_K):
+            yield n, binomial_mean(by_K == n, p)
     else:
-        values = np.asarray(numbers(p) if callable(numbers) else numbers, dtype=np.float64)
-    if values.shape != p.shape:
+        sizes = np.rint(_at_pass_rates("allocation", allocation, p))
+        for n in _distinct(sizes):
+            yield n, (sizes == n).astype(np.float64)
+
+
+def _distinct(sizes: Shaped[np.ndarray, "*sizes"]) -> list[int]:
+    """The distinct numbers of rollouts. LabError: one is too large."""
+    if (sizes > MOST_ROLLOUTS).any():
         raise LabError(
-            f"{what} of shape {values.shape} for pass rates of shape {p.shape}: give one number"
-            " for each pass rate, or a function of p"
+            f"allocation of {sizes[sizes > MOST_ROLLOUTS][0]:g} rollouts: give whole numbers from 0"
+            f" to {MOST_ROLLOUTS}, in a formula for example min(64, 2/p)"
         )
+    return np.unique(sizes).astype(int).tolist()
+
+
+def _at_pass_rates(what: str, formula: str, p: Float[np.ndarray, "*p"]) -> Float[np.ndarray, "*p"]:
+    """A formula's value at each pass rate, refused unless finite and at least 0."""
+    values = formula_weight(formula).weight(p)
     wrong = ~((values >= 0) & np.isfinite(values))
     if wrong.any():
         raise LabError(
@@ -300,6 +233,9 @@ def at_pass_rates(
 
 
 # --- A recipe as one text -------------------------------------------------------------------------
+
+
+PARTS = ("N", "gate", "allocation", "chance", "per")
 
 
 @dataclass(frozen=True)
@@ -333,25 +269,12 @@ class Recipe:
     def at(self, p: ArrayLike) -> EffectiveWeight:
         """Weight, cost and share kept at the pass rates p."""
         return effective_weight(
-            self.estimator,
-            self.N,
-            p,
-            gate=self.gate,
-            allocation=self.allocation,
-            chance=self.chance,
-            per=self.per,
+            self.estimator, self.N, p, **{part: getattr(self, part) for part in PARTS[1:]}
         )
 
     def weight(self, p: ArrayLike) -> Float[np.ndarray, "*p"]:
         """The weight at the pass rates p."""
         return self.at(p).weight
-
-    def cost(self, p: ArrayLike) -> Float[np.ndarray, "*p"]:
-        """The mean number of rollouts for a problem of each pass rate."""
-        return self.at(p).cost
-
-
-PARTS = ("N", "gate", "allocation", "chance", "per")
 
 
 def recipe(text: str, N: int = 16) -> Recipe:
@@ -363,8 +286,8 @@ def recipe(text: str, N: int = 16) -> Recipe:
     node = _read_expression(f"recipe({text})")
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1):
         raise LabError(
-            f"cannot read the recipe {text!r}: write an estimator and its parts, for example"
-            f" {EXAMPLE}"
+            f"cannot read the recipe {text!r}: write an estimator and its parts, for example maxrl,"
+            " N=16, gate=drop"
         )
     found: dict[str, Any] = {}
     for keyword in node.keywords:

@@ -8,7 +8,7 @@ well, except for ratios, which are nan there. Lemma numbers refer to docs/mathem
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from lab.errors import LabError
 from lab.mathematics.estimators import Estimator, estimator
 from lab.mathematics.objectives import check_pass_rates
-from lab.shapes import Array, Float, Int
+from lab.shapes import Array, Float
 
 
 @lru_cache(maxsize=64)
@@ -58,58 +58,15 @@ def _in_blocks(
     return np.concatenate(parts or [flat]).reshape(p.shape)
 
 
-def _expect(
-    values: Float[np.ndarray, " outcomes"], p: Float[np.ndarray, "*p"]
-) -> Float[np.ndarray, "*p"]:
-    """E[values[j]], j ~ Binomial(len(values)-1, p)."""
-    n = len(values) - 1
-    return _in_blocks(lambda block: binomial(n, block) @ values, p, n + 1)
-
-
 def binomial_mean(values: ArrayLike, p: ArrayLike) -> Float[np.ndarray, "*p"]:
     """E[values[K]], K ~ Binomial(n, p), with n + 1 values for K = 0 .. n.
 
     >>> binomial_mean([0, 1, 1, 0], [0.5]).round(12)   # 3 rollouts that do not agree
     array([0.75])
     """
-    return _expect(np.asarray(values, dtype=np.float64), check_pass_rates(p))
-
-
-def binomial_means(
-    values: Mapping[int, ArrayLike],
-    trials: Int[np.ndarray, " rates"],
-    p: Float[np.ndarray, " rates"],
-) -> Float[np.ndarray, " rates"]:
-    """E[values[n][j]], j ~ Binomial(n, p), with a number of trials n of its own for every p.
-
-    All at once, and the chances are kept for the next call: for p and numbers of trials that many
-    estimators share. They are a table of len(p) times the largest n + 1 numbers.
-
-    >>> binomial_means({1: [0, 1], 2: [0, 0, 1]}, np.array([1, 2]), np.array([0.5, 0.5]))
-    array([0.5 , 0.25])
-    """
-    distinct, chance = _chances_by_size(trials.tobytes(), p.tobytes())
-    table = np.zeros((len(distinct), chance.shape[1]))
-    for row, n in enumerate(distinct):
-        table[row, : n + 1] = values[n]
-    return np.einsum("ij,ij->i", chance, table[np.searchsorted(distinct, trials)])
-
-
-@lru_cache(maxsize=4)
-def _chances_by_size(trials: bytes, p: bytes) -> tuple[list[int], Float[np.ndarray, "rates most"]]:
-    """The distinct numbers of trials (int64), and P(j of n) at each rate (float64); 0 for j > n."""
-    n, rates = np.frombuffer(trials, dtype=np.int64), np.frombuffer(p)[:, None]
-    distinct = np.unique(n)
-    j = np.arange(distinct[-1] + 1)
-    log_ways = np.full((len(distinct), len(j)), -np.inf)
-    for row, size in enumerate(distinct):
-        log_ways[row, : size + 1] = log_binomials(int(size))
-    left = n[:, None] - j
-    with np.errstate(divide="ignore", invalid="ignore"):
-        right = np.where(j > 0, j * np.log(rates), 0.0)
-        wrong = np.where(left > 0, left * np.log1p(-rates), 0.0)
-    chance = np.exp(log_ways[np.searchsorted(distinct, n)] + right + wrong)
-    return distinct.tolist(), chance / chance.sum(axis=-1, keepdims=True)
+    by_K = np.asarray(values, dtype=np.float64)
+    n = len(by_K) - 1
+    return _in_blocks(lambda block: binomial(n, block) @ by_K, check_pass_rates(p), n + 1)
 
 
 def induced_weight(name: str | Estimator, N: int, p: ArrayLike) -> Float[np.ndarray, "*p"]:
@@ -121,7 +78,7 @@ def induced_weight(name: str | Estimator, N: int, p: ArrayLike) -> Float[np.ndar
     array([1., 1.])
     """
     gap, _ = estimator(name).coefficients(N)
-    return _expect(gap, check_pass_rates(p))
+    return binomial_mean(gap, p)
 
 
 def finite_objective(name: str | Estimator, N: int, p: ArrayLike) -> Float[np.ndarray, "*p"]:
@@ -135,7 +92,7 @@ def finite_objective(name: str | Estimator, N: int, p: ArrayLike) -> Float[np.nd
     """
     gap, _ = estimator(name).coefficients(N)
     sums = np.concatenate(([0.0], np.cumsum(gap)))
-    return _expect(sums / N, check_pass_rates(p))
+    return binomial_mean(sums / N, p)
 
 
 class SecondMoments(NamedTuple):
@@ -162,28 +119,19 @@ def second_moments(name: str | Estimator, N: int, p: ArrayLike) -> SecondMoments
     a1, a0 = estimator(name).success_failure(N)
     K = np.arange(N + 1)
 
-    def variance_of_Z(block: Array) -> Array:
-        return _success_noise(K * a1 / N, (N - K) * a0 / N, block)
+    def variance_of_Z(block: Float[np.ndarray, " rates"]) -> Float[np.ndarray, " rates"]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            Z = K * a1 / N / block[:, None] - (N - K) * a0 / N / (1 - block)[:, None]
+            chance = binomial(N, block)
+            # About the mean, and not E[Z²] - E[Z]²: for DGPO it can be 1e-19 of the mean's square.
+            mean = np.sum(chance * Z, axis=-1, keepdims=True)
+            return np.sum(chance * (Z - mean) ** 2, axis=-1)
 
     return SecondMoments(
-        right=p * _expect(a1[1:] ** 2, p),
-        wrong=(1 - p) * _expect(a0[:-1] ** 2, p),
+        right=p * binomial_mean(a1[1:] ** 2, p),
+        wrong=(1 - p) * binomial_mean(a0[:-1] ** 2, p),
         successes=_in_blocks(variance_of_Z, p, N + 1),
     )
-
-
-def _success_noise(
-    right: Float[np.ndarray, " outcomes"],
-    wrong: Float[np.ndarray, " outcomes"],
-    p: Float[np.ndarray, " rates"],
-) -> Float[np.ndarray, " rates"]:
-    """Var(right[K]/p - wrong[K]/(1-p)), K ~ Binomial(N, p)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        Z = right / p[:, None] - wrong / (1 - p)[:, None]
-        chance = binomial(len(right) - 1, p)
-        # About the mean, and not E[Z²] - E[Z]²: for DGPO it can be 1e-19 of the mean's square.
-        mean = np.sum(chance * Z, axis=-1, keepdims=True)
-        return np.sum(chance * (Z - mean) ** 2, axis=-1)
 
 
 def efficiency(name: str | Estimator, N: int, p: ArrayLike) -> Float[np.ndarray, "*p"]:
@@ -247,7 +195,8 @@ def signal_mass(name: str | Estimator, N: int, p: ArrayLike) -> SignalMass:
     p = check_pass_rates(p)
     a1, a0 = estimator(name).success_failure(N)
     return SignalMass(
-        right=p * _expect(np.abs(a1[1:]), p), wrong=(1 - p) * _expect(np.abs(a0[:-1]), p)
+        right=p * binomial_mean(np.abs(a1[1:]), p),
+        wrong=(1 - p) * binomial_mean(np.abs(a0[:-1]), p),
     )
 
 
