@@ -14,7 +14,7 @@ p = 0 and 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,18 +22,10 @@ from numpy.typing import ArrayLike
 
 from lab.errors import LabError, parse_call, real, unknown, whole, write_call
 from lab.mathematics.objectives import check_pass_rates
-from lab.mathematics.weights import SecondMoments, binomial
+from lab.mathematics.weights import SecondMoments
 from lab.shapes import Array, Float
 
 LARGEST_CAP = 65_536  # rollouts of one problem
-# Of `until`, with their defaults; the cap has none.
-OPTIONS: dict[str, float | None] = {
-    "right": 0,
-    "wrong": 0,
-    "cap": None,
-    "round": 1,
-    "baseline": 0.0,
-}
 
 
 class Drawn(NamedTuple):
@@ -48,7 +40,7 @@ class Drawn(NamedTuple):
     covariance: Array  # of tau and the excess
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StoppingRule:
     """Draw until `right` right and `wrong` wrong rollouts are there, and at most `cap` in all.
 
@@ -61,11 +53,14 @@ class StoppingRule:
 
     LabError: a value out of range, a cap that cannot hold what is waited for, or one that is not a
     whole number of rounds.
+
+    >>> until(right=1, wrong=1, cap=64).spec
+    'until(right=1, wrong=1, cap=64)'
     """
 
-    right: int
-    cap: int
+    right: int = 0
     wrong: int = 0
+    cap: int
     round: int = 1
     baseline: float = 0.0
 
@@ -96,9 +91,9 @@ class StoppingRule:
     @property
     def spec(self) -> str:
         """The text from which `stopping_rule` makes it again: "until(right=1, cap=64)"."""
-        values = {option: getattr(self, option) for option in OPTIONS}
+        values = [(field, getattr(self, field.name)) for field in fields(self)]
         return write_call(
-            "until", {option: x for option, x in values.items() if x != OPTIONS[option]}
+            "until", {field.name: value for field, value in values if value != field.default}
         )
 
     def met(self, right: Any, wrong: Any) -> Any:
@@ -139,17 +134,6 @@ class StoppingRule:
         """
         return self.drawn(p).mean
 
-    def chance_met(self, p: ArrayLike) -> Float[np.ndarray, "*p"]:
-        """The chance that a problem gets all that is waited for within the cap.
-
-        With `right` = 1 alone it is the chance that a problem ends solved.
-
-        >>> until(right=1, cap=2).chance_met([0.5, 1.0])
-        array([0.75, 1.  ])
-        """
-        chance = binomial(self.cap, check_pass_rates(p))
-        return chance[..., self.right : self.cap - self.wrong + 1].sum(-1)
-
     def second_moments(self, p: ArrayLike) -> SecondMoments:
         """Where the noise of the gradient comes from: D1, D0 and Var Z.
 
@@ -176,49 +160,26 @@ class StoppingRule:
         >>> until(right=1, cap=64).efficiency([0.02, 0.3])   # 1-p without a baseline
         array([0.98, 0.7 ])
         """
-        p = check_pass_rates(p)
-        moments = self.second_moments(p)
+        p, b = check_pass_rates(p), self.baseline
         with np.errstate(divide="ignore", invalid="ignore"):
-            return p * (1 - p) / (moments.right + moments.wrong)
-
-    def signal_to_noise(self, p: ArrayLike, explained: float) -> Float[np.ndarray, "*p"]:
-        """The squared signal-to-noise ratio of one problem's gradient.
-
-        SNR² = k pq w² / ((1-k) w (D1+D0) + k pq Var Z), k = `explained` in (0, 1], which is that of
-        `lab.signal_to_noise`. Divided by `weight` it is that of a rollout spent.
-        """
-        if not 0 < explained <= 1:
-            raise LabError(
-                f"explained = {explained!r}: the share of the Fisher trace must be in (0, 1]"
-            )
-        p = check_pass_rates(p)
-        moments, w = self.second_moments(p), self.weight(p)
-        pq = explained * p * (1 - p)
-        within_classes = (1 - explained) * w * (moments.right + moments.wrong)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return pq * w**2 / (within_classes + pq * moments.successes)
-
-    def best_baseline(self, p: ArrayLike, explained: float = 0.0) -> Float[np.ndarray, "*p"]:
-        """The b with the least noise at each pass rate: (1-k) p + k (1-p + Cov(tau, R - p tau)/w).
-
-        k = `explained` as in `signal_to_noise`; 0 is the limit where correctness explains little of
-        the score. There it is p for every rule.
-        """
-        k = real("explained", explained, 0, 1)
-        p = check_pass_rates(p)
-        drawn = self.drawn(p)
-        return (1 - k) * p + k * (1 - p + drawn.covariance / drawn.mean)
+            return p * (1 - p) / (p * (1 - b) ** 2 + (1 - p) * b**2)
 
     def one_baseline(self, p: Float[np.ndarray, "*p"], explained: float = 0.0) -> float:
         """The b with the least noise over problems of pass rates `p`, which share one baseline.
 
-        It is the mean of `best_baseline`, each problem weighed by the rollouts that it costs. With
-        `explained` = 0 that is the share of right ones among all rollouts spent.
+        It is the mean of b(p) = (1-k) p + k (1-p + Cov(tau, R - p tau)/w), each problem weighed by
+        the rollouts that it costs, w. k = `explained` is the share of the score's Fisher trace that
+        correctness explains, as in `lab.signal_to_noise`. In the limit of 0 this is the share of
+        right ones among all rollouts spent.
 
         >>> round(until(right=1, cap=1000).one_baseline([0.1, 0.3]), 12)   # the harmonic mean
         0.15
         """
-        return float(np.average(self.best_baseline(p, explained), weights=self.weight(p)))
+        k = real("explained", explained, 0, 1)
+        p = check_pass_rates(p)
+        drawn = self.drawn(p)
+        best = (1 - k) * p + k * (1 - p + drawn.covariance / drawn.mean)
+        return float(np.average(best, weights=drawn.mean))
 
 
 def _after_a_draw(chance: Array, p: Float[np.ndarray, "*p"]) -> Array:
@@ -228,15 +189,8 @@ def _after_a_draw(chance: Array, p: Float[np.ndarray, "*p"]) -> Array:
     return after
 
 
-def until(
-    *, right: int = 0, wrong: int = 0, cap: int, round: int = 1, baseline: float = 0.0
-) -> StoppingRule:
-    """The rule that draws until so many right and so many wrong rollouts are there.
-
-    >>> until(right=1, wrong=1, cap=64).spec
-    'until(right=1, wrong=1, cap=64)'
-    """
-    return StoppingRule(right, cap, wrong, round, baseline)
+# What a rule is called in settings and lessons.
+until = StoppingRule
 
 
 def stopping_rule(text: str) -> StoppingRule:
@@ -248,9 +202,10 @@ def stopping_rule(text: str) -> StoppingRule:
     name, options = parse_call(text)
     if name != "until":
         raise unknown("stopping rule", name, ["until"])
+    valid = [field.name for field in fields(StoppingRule)]
     for option in options:
-        if option not in OPTIONS:
-            raise unknown("option of stopping rule 'until'", option, OPTIONS)
+        if option not in valid:
+            raise unknown("option of stopping rule 'until'", option, valid)
     if "cap" not in options:
         raise LabError(f"{text} has no cap: add cap=M, the most rollouts of a problem")
     return until(**options)
