@@ -47,6 +47,14 @@ def unknown(kind: str, name: str, valid: Iterable[str]) -> LabError:
     return LabError(f"unknown {kind} {name!r}: {hint}Valid: {', '.join(names) or 'none'}")
 
 
+def syntax_tree(text: str) -> ast.expr | None:
+    """The expression that a text writes, of which nothing is evaluated; None where it is none."""
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return None
+
+
 def parse_call(text: str) -> tuple[str, dict[str, Any]]:
     """Read `name` or `name(key=literal, ...)`; only literals are evaluated.
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, overload
 
 import numpy as np
 
-from lab.errors import LabError, one_of, parse_call, unknown, whole, write_call
+from lab.errors import LabError, one_of, parse_call, syntax_tree, unknown, whole, write_call
 from lab.mathematics.groups import Group, check_binary, check_real
 from lab.mathematics.objectives import Objective, objective_names
 from lab.mathematics.sequences import Sequences
@@ -317,10 +317,8 @@ def functions_named_in(text: str) -> list[Callable[..., Any]]:
     >>> [function.__name__ for function in functions_named_in("lift(maxrl)")]
     ['lift', 'maxrl']
     """
-    try:
-        nodes = list(ast.walk(ast.parse(text, mode="eval")))
-    except SyntaxError:
-        return []
+    tree = syntax_tree(text)
+    nodes = [] if tree is None else ast.walk(tree)
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     if names - {*_CATALOGUE, *ALIASES, *OPERATIONS, *WITH_MEMORY, *objective_names()}:
         load_plugins()

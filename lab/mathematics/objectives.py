@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lab.errors import LabError, parse_call, real, unknown, whole
+from lab.errors import LabError, parse_call, real, syntax_tree, unknown, whole
 from lab.shapes import Array, Float
 
 Function = Callable[[Array], Array]  # of pass rates, to float64 of the same shape
@@ -41,7 +41,8 @@ class Objective:
     `value(p)` and `weight(p)` take any array of pass rates and return float64 of the same shape;
     both may be infinite at p = 0 or 1. J is defined up to a constant; its docstring says where it
     is zero. Objectives can be added, and multiplied by a number:
-    `objective("rl") + 0.5 * objective("ml")`.
+    `objective("rl") + 0.5 * objective("ml")`. `terms` are the parts of such a sum, and the part of
+    a multiple; an objective of the catalogue has none.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Objective:
     J: Function
     w: Function
     about: str = ""
+    terms: tuple[Objective, ...] = ()
 
     def value(self, p: ArrayLike) -> Float[np.ndarray, "*p"]:
         """J(p)."""
@@ -71,19 +73,20 @@ class Objective:
             "; ".join(citations),
             lambda p: self.J(p) + other.J(p),
             lambda p: self.w(p) + other.w(p),
+            terms=(self, other),
         )
 
     def __mul__(self, factor: float) -> Objective:
         if not isinstance(factor, (int, float)):
             return NotImplemented
-
-        part = "({})" if is_mixture(self.name) else "{}"
+        part = "({})" if self.terms else "{}"
         return Objective(
             f"{factor:g} * {part.format(self.name)}",
             f"{factor:g} {part.format(self.label)}",
             self.citation,
             lambda p: factor * self.J(p),
             lambda p: factor * self.w(p),
+            terms=(self,),
         )
 
     __rmul__ = __mul__
@@ -110,7 +113,7 @@ def objective(name: str | Callable[[Array], ArrayLike], **options: Any) -> Objec
             )
         return _from_function(name)
     if isinstance(name, str) and is_mixture(name):
-        return _mixture(name)
+        return _mixture(name, syntax_tree(name))
     name, written = parse_call(name)
     options = written | options
     if name not in _CATALOGUE:
@@ -134,60 +137,34 @@ def objective_names() -> list[str]:
 
 def is_mixture(text: str) -> bool:
     """Whether a text writes a sum or a multiple, and no call with such signs in its arguments."""
-    if "*" not in text and " + " not in text:
-        return False
-    try:
-        return not isinstance(ast.parse(text, mode="eval").body, ast.Call)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return True  # a mixture that cannot be read
+    return ("*" in text or " + " in text) and not isinstance(syntax_tree(text), ast.Call)
 
 
-def multiple_of(text: str) -> str | None:
-    """What a mixture is a multiple of, however it is written; None for a sum.
-
-    >>> multiple_of("0.25 * log_odds"), multiple_of("log_odds * 0.25"), multiple_of("rl + 2 * ml")
-    ('log_odds', 'log_odds', None)
-    """
-    node = ast.parse(_mixture(text).name, mode="eval").body  # a name has its factors in front
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        return ast.unparse(node.right)
-    return None
-
-
-def _mixture(text: str) -> Objective:
-    """Read sums and multiples of catalogue objectives; no code is evaluated."""
-    unreadable = LabError(
+def _mixture(text: str, node: ast.expr | None) -> Objective:
+    """Sums and multiples of catalogue objectives; no code is evaluated."""
+    match node:
+        case ast.Name() | ast.Call():
+            return objective(ast.unparse(node))
+        case ast.BinOp(left, ast.Add(), right):
+            return _mixture(text, left) + _mixture(text, right)
+        case ast.BinOp(left, ast.Mult(), right):
+            factors = [_number(left), _number(right)]
+            if factors[0] is not None and factors[1] is None:
+                return factors[0] * _mixture(text, right)
+            if factors[1] is not None and factors[0] is None:
+                return _mixture(text, left) * factors[1]
+    raise LabError(
         f"cannot read {text!r}: write a mixture as sums and multiples, for example rl + 0.5 * ml"
     )
 
-    def read_number(node: ast.expr) -> float | None:
-        """The number that a node writes, with or without a minus; None for anything else."""
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            number = read_number(node.operand) if isinstance(node.operand, ast.Constant) else None
-            return None if number is None else -number
-        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-            return node.value
-        return None
 
-    def read(node: ast.expr) -> Objective:
-        if not isinstance(node, ast.BinOp):
-            if not isinstance(node, (ast.Name, ast.Call)):
-                raise unreadable
-            return objective(ast.unparse(node))
-        if isinstance(node.op, ast.Add):
-            return read(node.left) + read(node.right)
-        if isinstance(node.op, ast.Mult):
-            left, right = read_number(node.left), read_number(node.right)
-            if left is not None and right is None:
-                return left * read(node.right)
-            if right is not None and left is None:
-                return read(node.left) * right
-        raise unreadable
-
+def _number(node: ast.expr) -> float | None:
+    """The number that a node writes, with or without a minus; None for anything else."""
     try:
-        return read(ast.parse(text, mode="eval").body)
-    except SyntaxError:
-        raise unreadable from None
+        number = ast.literal_eval(node)
+    except (ValueError, TypeError):
+        return None
+    return number if isinstance(number, (int, float)) else None
 
 
 _CATALOGUE: dict[str, Callable[..., Objective]] = {}

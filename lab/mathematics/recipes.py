@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lab.errors import LabError, one_of, real, unknown, whole
+from lab.errors import LabError, one_of, real, syntax_tree, unknown, whole
 from lab.mathematics.estimators import Estimator, estimator
 from lab.mathematics.formula import formula_weight
 from lab.mathematics.objectives import check_pass_rates
@@ -283,7 +283,7 @@ def recipe(text: str, N: int = 16) -> Recipe:
     >>> recipe("rloo, N=2, gate=redraw").weight([0.5])
     array([2.])
     """
-    node = _read_expression(f"recipe({text})")
+    node = syntax_tree(f"recipe({text})")
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1):
         raise LabError(
             f"cannot read the recipe {text!r}: write an estimator and its parts, for example maxrl,"
@@ -310,17 +310,9 @@ def _text(text: str, node: ast.expr) -> str:
     return ast.get_source_segment(f"recipe({text})", node) or ""
 
 
-def _read_expression(text: str) -> ast.expr | None:
-    """The syntax tree of a text, of which nothing is evaluated; None where it has no syntax."""
-    try:
-        return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        return None
-
-
 def _read_call(text: str) -> tuple[str | None, list[Any]]:
     """The name and the numbers of "name" or "name(1, 2)"; the name is None for any other text."""
-    node = _read_expression(text)
+    node = syntax_tree(text)
     if isinstance(node, ast.Name):
         return node.id, []
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:

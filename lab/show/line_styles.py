@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from lab.errors import parse_call
 from lab.mathematics.estimators import OPERATIONS, estimator
 from lab.mathematics.memories import has_memory, with_memory
-from lab.mathematics.objectives import is_mixture, multiple_of, objective, objective_names
+from lab.mathematics.objectives import is_mixture, objective, objective_names
 
 
 class LineStyle(NamedTuple):
@@ -128,9 +128,10 @@ def line_style(name: str) -> LineStyle:
     or estimator.
     """
     if is_mixture(name):
-        base = multiple_of(name)
-        look = line_style(base)[1:] if base else made_up_look(name)
-        return LineStyle(objective(name).label, *look)
+        mixture = objective(name)
+        one, *others = mixture.terms
+        look = made_up_look(name) if others else line_style(one.name)[1:]
+        return LineStyle(mixture.label, *look)
     key, options = parse_call(name)
     if key in OPERATIONS:
         return line_style(options["of"])._replace(label=estimator(name).label)
