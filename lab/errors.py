@@ -2,8 +2,9 @@
 
 import ast
 import difflib
+import inspect
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -88,6 +89,33 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
         return node.func.id, options
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
         raise LabError(message) from error
+
+
+def complete_options(
+    kind: str,
+    name: str,
+    function: Callable[..., Any],
+    options: dict[str, Any],
+    *,
+    skip: int = 0,
+    also: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """The value of every parameter of `function` but the first `skip`: an option, or its default.
+
+    LabError: an option that is no parameter, or a parameter without a value. The sentence names
+    what the function makes, a `kind`, and options that are valid `also` where they are read.
+    """
+    parameters = list(inspect.signature(function).parameters.values())[skip:]
+    for option in options:
+        if option not in (valid := [parameter.name for parameter in parameters]):
+            raise unknown(f"option of {kind} {name!r}", option, [*valid, *also])
+    for parameter in parameters:
+        if parameter.default is parameter.empty and parameter.name not in options:
+            written = "ESTIMATOR" if parameter.name == "of" else f"{parameter.name}=..."
+            raise LabError(f"{kind} {name!r} needs {parameter.name}: write {name}({written})")
+    return {
+        parameter.name: options.get(parameter.name, parameter.default) for parameter in parameters
+    }
 
 
 def write_call(name: str, options: dict[str, Any]) -> str:

@@ -173,7 +173,7 @@ def test_a_mixture_with_anything_but_objectives_and_numbers_is_a_type_error(nons
         (
             "truncated",
             {},
-            "objective 'truncated' needs order: write objective('truncated', order=...)",
+            "objective 'truncated' needs order: write truncated(order=...)",
         ),
         ("power", {"a": 1}, "objective 'power' needs b"),
         ("rl", {"order": 2}, "unknown option of objective 'rl' 'order'"),

@@ -145,7 +145,7 @@ def test_a_training_taken_up_anywhere_gives_the_same_records_and_weights(name, s
         ({"estimator": "maxrl"}, "set estimator to 'reinforce'"),
         ({"rollouts": 16}, "set rollouts to 12"),
         ({"gradient": "expected"}, "set gradient to 'sampled'"),
-        ({"stopping": "until(right=1)"}, "has no cap"),
+        ({"stopping": "until(right=1)"}, "needs cap: write until"),
         ({"stopping": "first"}, "unknown stopping rule"),
     ],
 )

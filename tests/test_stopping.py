@@ -155,14 +155,14 @@ def test_a_rule_is_made_again_from_its_text(text):
     [
         ("untill(right=1, cap=4)", "did you mean 'until'"),
         ("until(rigth=1, cap=4)", "did you mean 'right'"),
-        ("until(right=1)", "has no cap"),
+        ("until(right=1)", "needs cap: write until"),
         ("until(cap=4)", "waits for nothing"),
         ("until(right=3, wrong=2, cap=4)", "at least right \\+ wrong = 5"),
         ("until(right=1, cap=10, round=4)", "a multiple of 4"),
         ("until(right=1, cap=100000)", "at most 65536"),
         ("until(right=1.5, cap=4)", "whole number"),
         ("until(right=1, cap=4, baseline='p')", "finite number"),
-        ("until", "has no cap"),
+        ("until", "needs cap: write until"),
     ],
 )
 def test_a_text_that_is_no_rule_is_refused_in_one_sentence(text, sentence):

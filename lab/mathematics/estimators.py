@@ -22,7 +22,16 @@ from typing import TYPE_CHECKING, Any, TypeGuard, overload
 
 import numpy as np
 
-from lab.errors import LabError, one_of, parse_call, syntax_tree, unknown, whole, write_call
+from lab.errors import (
+    LabError,
+    complete_options,
+    one_of,
+    parse_call,
+    syntax_tree,
+    unknown,
+    whole,
+    write_call,
+)
 from lab.mathematics.groups import Group, check_binary, check_real
 from lab.mathematics.objectives import Objective, objective_names
 from lab.mathematics.sequences import Sequences
@@ -277,11 +286,10 @@ def _named(text: str) -> Estimator:
 
 def _build(name: str, options: dict[str, Any]) -> Estimator:
     """The catalogue's estimator with these options; they must exist, and none may be missing."""
+    rule = {"singleton": options.pop("singleton")} if "singleton" in options else {}
+    complete = partial(complete_options, "estimator", name, also=("singleton",))
     if name in OPERATIONS:
-        rule = {"singleton": options.pop("singleton")} if "singleton" in options else {}
-        operation = OPERATIONS[name]
-        parameters = list(inspect.signature(operation).parameters.values())
-        return replace(operation(**_values(name, parameters, options)), **rule)
+        return replace(OPERATIONS[name](**complete(OPERATIONS[name], options)), **rule)
     if ALIASES.get(name, name) not in _CATALOGUE:
         load_plugins()
     entry = ALIASES.get(name, name)
@@ -294,8 +302,7 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
     if entry not in _CATALOGUE:
         raise unknown("estimator", name, _CATALOGUE)
     function, facts = _CATALOGUE[entry]
-    rule = {"singleton": options.pop("singleton")} if "singleton" in options else {}
-    values = _values(name, list(inspect.signature(function).parameters.values())[1:], options)
+    values = complete(function, options, skip=1)
     # The label comes last: it formats options that the other facts have checked.
     ordered = sorted(facts.items(), key=lambda item: item[0] == "label")
     fields = {fact: _fact(name, fact, value, values) for fact, value in ordered}
@@ -322,29 +329,9 @@ def functions_named_in(text: str) -> list[Callable[..., Any]]:
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     if names - {*_CATALOGUE, *ALIASES, *OPERATIONS, *WITH_MEMORY, *objective_names()}:
         load_plugins()
+    functions = OPERATIONS | {entry: function for entry, (function, _) in _CATALOGUE.items()}
     entries = sorted(ALIASES.get(name, name) for name in names)
-    return [
-        OPERATIONS[entry] if entry in OPERATIONS else _CATALOGUE[entry][0]
-        for entry in entries
-        if entry in OPERATIONS or entry in _CATALOGUE
-    ]
-
-
-def _values(
-    name: str, parameters: list[inspect.Parameter], options: dict[str, Any]
-) -> dict[str, Any]:
-    """The value of each parameter: of the options, which must be among them, or its default."""
-    for option in options:
-        if option not in (names := [parameter.name for parameter in parameters]):
-            raise unknown(f"option of estimator {name!r}", option, [*names, "singleton"])
-    for parameter in parameters:
-        if parameter.default is parameter.empty and parameter.name not in options:
-            missing = parameter.name
-            written = "ESTIMATOR" if missing == "of" else f"{missing}=..."
-            raise LabError(f"estimator {name!r} needs {missing}: write {name}({written})")
-    return {
-        parameter.name: options.get(parameter.name, parameter.default) for parameter in parameters
-    }
+    return [functions[entry] for entry in entries if entry in functions]
 
 
 def _fact(name: str, fact: str, value: Any, options: dict[str, Any]) -> Any:
@@ -422,14 +409,13 @@ def advantages(
         check_rewards(chosen, rewards)
     is_float = np.issubdtype(rewards.dtype, np.floating)
     dtype = rewards.dtype if is_float else np.dtype(np.float64)
+    a1, a0 = chosen.success_failure(rewards.shape[-1])
     if chosen.real is not None:
-        a1, a0 = _tables(chosen, rewards.shape[-1], np.dtype(np.float64))
         A = chosen.real.advantages(a1, a0, rewards.astype(np.float64, copy=False))
         return A.astype(dtype, copy=False)
-    a1, a0 = _tables(chosen, rewards.shape[-1], dtype)
     right = rewards.astype(bool)
     K = right.sum(axis=-1, keepdims=True)
-    return np.where(right, a1[K], a0[K])
+    return np.where(right, a1.astype(dtype)[K], a0.astype(dtype)[K])
 
 
 def check_rewards(
@@ -448,15 +434,6 @@ def check_rewards(
 def _is_tensor(rewards: Any) -> TypeGuard[torch.Tensor]:
     """Whether these are torch's, told by the type's name so that torch need not be imported."""
     return type(rewards).__module__.startswith("torch")
-
-
-@lru_cache(maxsize=256)
-def _tables(
-    chosen: Estimator, N: int, dtype: np.dtype
-) -> tuple[Float[np.ndarray, " {N}+1"], Float[np.ndarray, " {N}+1"]]:
-    """(a1, a0) by K in a float type, made once."""
-    a1, a0 = chosen.success_failure(N)
-    return a1.astype(dtype), a0.astype(dtype)
 
 
 @lru_cache(maxsize=256)

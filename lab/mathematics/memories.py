@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lab.errors import parse_call, real, unknown, whole
+from lab.errors import complete_options, parse_call, real, unknown, whole
 from lab.mathematics.estimators import WITH_MEMORY, Estimator
 from lab.mathematics.objectives import objective
 from lab.mathematics.sequences import Sequences, centred
@@ -186,10 +186,7 @@ def with_memory(name: str, N: int) -> Memory:
     key, options = parse_call(name)
     if key not in MEMORIES:
         raise unknown("estimator with a memory", key, MEMORIES)
-    parameters = list(inspect.signature(MEMORIES[key]).parameters)[1:]
-    for option in options:
-        if option not in parameters:
-            raise unknown(f"option of estimator {key!r}", option, parameters)
+    options = complete_options("estimator", key, MEMORIES[key], options, skip=1)
     return MEMORIES[key](whole("N", N), **options)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lab.errors import LabError, parse_call, real, syntax_tree, unknown, whole
+from lab.errors import LabError, complete_options, parse_call, real, syntax_tree, unknown, whole
 from lab.shapes import Array, Float
 
 Function = Callable[[Array], Array]  # of pass rates, to float64 of the same shape
@@ -115,18 +115,9 @@ def objective(name: str | Callable[[Array], ArrayLike], **options: Any) -> Objec
     if isinstance(name, str) and is_mixture(name):
         return _mixture(name, syntax_tree(name))
     name, written = parse_call(name)
-    options = written | options
     if name not in _CATALOGUE:
         raise unknown("objective", name, _CATALOGUE)
-    parameters = inspect.signature(_CATALOGUE[name]).parameters
-    for option in options:
-        if option not in parameters:
-            raise unknown(f"option of objective {name!r}", option, parameters)
-    for option in parameters:
-        if option not in options:
-            raise LabError(
-                f"objective {name!r} needs {option}: write objective({name!r}, {option}=...)"
-            )
+    options = complete_options("objective", name, _CATALOGUE[name], written | options)
     return replace(_CATALOGUE[name](**options), about=inspect.getdoc(_CATALOGUE[name]) or "")
 
 
@@ -148,11 +139,10 @@ def _mixture(text: str, node: ast.expr | None) -> Objective:
         case ast.BinOp(left, ast.Add(), right):
             return _mixture(text, left) + _mixture(text, right)
         case ast.BinOp(left, ast.Mult(), right):
-            factors = [_number(left), _number(right)]
-            if factors[0] is not None and factors[1] is None:
-                return factors[0] * _mixture(text, right)
-            if factors[1] is not None and factors[0] is None:
-                return _mixture(text, left) * factors[1]
+            if (factor := _number(left)) is not None:
+                return factor * _mixture(text, right)
+            if (factor := _number(right)) is not None:
+                return factor * _mixture(text, left)
     raise LabError(
         f"cannot read {text!r}: write a mixture as sums and multiples, for example rl + 0.5 * ml"
     )

@@ -20,7 +20,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lab.errors import LabError, parse_call, real, unknown, whole, write_call
+from lab.errors import (
+    LabError,
+    complete_options,
+    parse_call,
+    real,
+    unknown,
+    whole,
+    write_call,
+)
 from lab.mathematics.objectives import check_pass_rates
 from lab.mathematics.weights import SecondMoments
 from lab.shapes import Array, Float
@@ -202,13 +210,7 @@ def stopping_rule(text: str) -> StoppingRule:
     name, options = parse_call(text)
     if name != "until":
         raise unknown("stopping rule", name, ["until"])
-    valid = [field.name for field in fields(StoppingRule)]
-    for option in options:
-        if option not in valid:
-            raise unknown("option of stopping rule 'until'", option, valid)
-    if "cap" not in options:
-        raise LabError(f"{text} has no cap: add cap=M, the most rollouts of a problem")
-    return until(**options)
+    return until(**complete_options("stopping rule", name, until, options))
 
 
 def rule_of_training(text: str, estimator: str, rollouts: int) -> StoppingRule | None:
