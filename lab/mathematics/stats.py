@@ -14,15 +14,15 @@ where 1.96 would belong to infinitely many. What each interval covers was measur
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError, real, unknown
-from lab.shapes import Array, Float, Int
+from lab.shapes import Array, Float
 
 Over = Literal["problems", "seeds", "both"]
 Range = tuple[float, float]
@@ -79,11 +79,8 @@ class Comparison:
     n: dict[str, int]
 
 
-class _Part(NamedTuple):
-    """A part of the variance of a mean and its degrees of freedom."""
-
-    variance: float
-    freedom: int
+# A part of the variance of a mean, and its degrees of freedom.
+Part = tuple[float, int]
 
 
 def mean_interval(
@@ -118,7 +115,7 @@ def mean_interval(
     >>> print(mean_interval([0.0] * 30, within=(0, 1)))
     0.000 [0.000, 0.116] (95% over 30 problems)
     """
-    array = _one_number(values, over, "mean_interval_each")
+    array = _checked(values, over, "mean_interval_each")
     return _mean_interval(array, over, level, within)
 
 
@@ -130,7 +127,7 @@ def mean_interval_each(
     `values` has one more axis, "problems columns" for example. LabError: as `mean_interval`; no
     such axis.
     """
-    array = _columns(values, over)
+    array = _checked(values, over, "mean_interval", columns=True)
     return [
         _mean_interval(array[..., column], over, level, within) for column in range(array.shape[-1])
     ]
@@ -157,24 +154,20 @@ def compare(
     >>> print(duel.difference, f"p = {duel.p_value:.3f}", sep="; ")
     0.125 [0.045, 0.205] (95% over 4 problems); p = 0.015
     """
-    first = _one_number(a, over, "compare on each column")
-    second = _one_number(b, over, "compare on each column")
+    first = _checked(a, over, "compare on each column")
+    second = _checked(b, over, "compare on each column")
     if first.shape != second.shape:
         raise LabError(
             f"a has shape {first.shape}, b has shape {second.shape}: give both on the same items"
         )
     wins = (first > second) + 0.5 * (first == second)
+    width = None if within is None else (within[0] - within[1], within[1] - within[0])
     return Comparison(
-        difference=_mean_interval(
-            first - second,
-            over,
-            level,
-            None if within is None else (within[0] - within[1], within[1] - within[0]),
-        ),
-        probability_of_improvement=_mean_interval(wins, over, level, (0.0, 1.0)),
-        p_value=p_value(first - second, over),
-        detectable=detectable(first - second, over, level),
-        n=_sizes(first, over),
+        _mean_interval(first - second, over, level, width),
+        _mean_interval(wins, over, level, (0.0, 1.0)),
+        p_value(first - second, over),
+        detectable(first - second, over, level),
+        _sizes(first, over),
     )
 
 
@@ -184,7 +177,7 @@ def p_value(values: ArrayLike, over: Over = "problems", null: float = 0.0) -> fl
     Values without any spread have p = 0, or 1 where they equal `null`. LabError: as
     `mean_interval`.
     """
-    array = _one_number(values, over, "p_value on each column")
+    array = _checked(values, over, "p_value on each column")
     return _p_value(abs(float(array.mean()) - null), _parts(array, over))
 
 
@@ -197,7 +190,7 @@ def p_value_of_equality(values: ArrayLike, over: Over = "problems", *, margin: f
     real("margin", margin)
     if margin <= 0:
         raise LabError(f"margin = {margin}: give the largest difference that still counts as equal")
-    array = _one_number(values, over, "p_value_of_equality on each column")
+    array = _checked(values, over, "p_value_of_equality on each column")
     room = margin - abs(float(array.mean()))  # to the nearer end
     one_sided = _p_value(abs(room), _parts(array, over)) / 2
     return one_sided if room > 0 else 1 - one_sided
@@ -214,7 +207,7 @@ def detectable(
     """
     if not 0 < power < 1:
         raise LabError(f"power is {power}: give a chance in (0, 1)")
-    parts = _parts(_one_number(values, over, "detectable on each column"), over)
+    parts = _parts(_checked(values, over, "detectable on each column"), over)
     _check_level(level)
     return math.sqrt(
         sum((_t((1 + level) / 2, f) + _t(power, f)) ** 2 * variance for variance, f in parts)
@@ -316,11 +309,11 @@ def _mean_interval(
     return Interval(point, low, high, level, " and ".join(sizes), sizes, "Student's t")
 
 
-def _parts(array: Float[np.ndarray, "*values"], over: Over) -> list[_Part]:
+def _parts(array: Float[np.ndarray, "*values"], over: Over) -> list[Part]:
     """The variance of the mean of an array, in parts with a t of their own."""
     n = array.size
     if over != "both":
-        return [_Part(float(array.var(ddof=1)) / n, n - 1)]
+        return [(float(array.var(ddof=1)) / n, n - 1)]
     seeds, problems = array.shape
     of_seeds, of_problems = array.mean(axis=1), array.mean(axis=0)
     rest = array - of_seeds[:, None] - of_problems + array.mean()
@@ -328,18 +321,18 @@ def _parts(array: Float[np.ndarray, "*values"], over: Over) -> list[_Part]:
     square_of_problems = seeds * float(of_problems.var(ddof=1))
     square_of_rest = float((rest**2).sum()) / ((seeds - 1) * (problems - 1))
     return [
-        _Part(square_of_seeds / n, seeds - 1),
-        _Part(max(square_of_problems - square_of_rest, 0.0) / n, problems - 1),
+        (square_of_seeds / n, seeds - 1),
+        (max(square_of_problems - square_of_rest, 0.0) / n, problems - 1),
     ]
 
 
-def _p_value(distance: float, parts: Sequence[_Part]) -> float:
+def _p_value(distance: float, parts: Sequence[Part]) -> float:
     """The 1 - level at which the half width equals a distance."""
     from scipy.optimize import brentq
 
     if distance == 0:
         return 1.0
-    parts = [part for part in parts if part.variance > 0]
+    parts = [(variance, f) for variance, f in parts if variance > 0]
     if not parts:
         return 0.0
 
@@ -381,16 +374,12 @@ def _bootstrap(
             f"statistic gave shape {point.shape} for one draw: reduce only the axis it is given"
         )
     if point.ndim > 2:
-        raise LabError(
-            f"values of shape {array.shape} keep the axes {point.shape[1:]}: at most one may be"
-            " left, so reshape them to columns"
-        )
-    resampled = np.concatenate(
-        [
-            np.asarray(statistic(array[index], 1), dtype=np.float64)
-            for index in _resamples(len(array), draws, seed, array.size)
-        ]
-    )
+        raise _too_many_axes(array, point.shape[1:])
+    stream = np.random.default_rng(seed).spawn(1)[0]
+    n, step = len(array), max(1, CHUNK // array.size)
+    sizes = [min(step, draws - start) for start in range(0, draws, step)]
+    chunks = (statistic(array[stream.integers(0, n, (rows, n))], 1) for rows in sizes)
+    resampled = np.concatenate([np.asarray(chunk, dtype=np.float64) for chunk in chunks])
     undefined = int(np.isnan(resampled).sum())
     if undefined or np.isnan(point).any():
         raise LabError(
@@ -399,49 +388,12 @@ def _bootstrap(
     # Order statistics without interpolation, which would make NaN between two infinite numbers.
     low = np.quantile(resampled, (1 - level) / 2, axis=0, method="lower")
     high = np.quantile(resampled, (1 + level) / 2, axis=0, method="higher")
-    sizes, rule = _sizes(array, "problems"), f"{draws} bootstrap draws with seed {seed}"
-
-    def interval(point: float, low: float, high: float) -> Interval:
-        return Interval(float(point), float(low), float(high), level, "problems", sizes, rule)
-
-    if point.ndim == 1:
-        return interval(point[0], low, high)
-    return [interval(*column) for column in zip(point[0], low, high, strict=True)]
-
-
-def _resamples(
-    problems: int, draws: int, seed: int, cost: int
-) -> Iterator[Int[np.ndarray, "rows problems"]]:
-    """Which problems each draw takes, in chunks; `cost` is how many numbers a draw takes up."""
-    stream = np.random.default_rng(seed).spawn(1)[0]
-    step = max(1, CHUNK // cost)
-    for start in range(0, draws, step):
-        yield stream.integers(0, problems, (min(step, draws - start), problems))
-
-
-def _one_number(values: ArrayLike, over: Over, otherwise: str) -> Float[np.ndarray, "*values"]:
-    """Checked values without a column axis."""
-    array = _checked(values, over)
-    if array.ndim > len(AXES[over]):
-        raise LabError(
-            f"values of shape {array.shape} give several numbers over {over}: take {otherwise}"
-        )
-    return array
-
-
-def _columns(values: ArrayLike, over: Over) -> Float[np.ndarray, "*values columns"]:
-    """Checked values with a column axis."""
-    array = _checked(values, over)
-    if array.ndim == len(AXES[over]):
-        raise LabError(
-            f"values of shape {array.shape} give one number over {over}: take mean_interval"
-        )
-    if array.ndim > len(AXES[over]) + 1:
-        raise LabError(
-            f"values of shape {array.shape} keep the axes {array.shape[len(AXES[over]) :]}: at most"
-            " one may be left, so reshape them to columns"
-        )
-    return array
+    rule = f"{draws} bootstrap draws with seed {seed}"
+    intervals = [
+        Interval(*ends, level, "problems", {"problems": n}, rule)
+        for ends in np.column_stack((point[0].ravel(), low.ravel(), high.ravel())).tolist()
+    ]
+    return intervals[0] if point.ndim == 1 else intervals
 
 
 def _sizes(array: Float[np.ndarray, "*values"], over: Over) -> dict[str, int]:
@@ -449,27 +401,26 @@ def _sizes(array: Float[np.ndarray, "*values"], over: Over) -> dict[str, int]:
     return dict(sorted(zip(AXES[over], array.shape, strict=False)))
 
 
-def _said(array: Float[np.ndarray, "*values"], over: Over) -> str:
-    """How many problems and seeds there are, in words."""
-    return ", ".join(
-        f"{count} {name if count > 1 else name.removesuffix('s')}"
-        for name, count in _sizes(array, over).items()
-    )
+def _checked(
+    values: ArrayLike, over: Over, otherwise: str = "", columns: bool = False
+) -> Float[np.ndarray, "*values"]:
+    """`values` as float64, refused unless finite, with two items or more on each axis of items.
 
-
-def _checked(values: ArrayLike, over: Over) -> Float[np.ndarray, "*values"]:
-    """`values` as float64, refused unless finite, with two items or more on each axis of items."""
+    They have no further axis, and with `columns` one. `otherwise` is the function for the other
+    case; without it further axes are let through.
+    """
     if over not in AXES:
         raise unknown("over", over, AXES)
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim < len(AXES[over]) or array.size == 0:
+    array, axes = np.asarray(values, dtype=np.float64), len(AXES[over])
+    if array.ndim < axes or array.size == 0:
         raise LabError(
             f"values of shape {array.shape}: over={over!r} needs an array with the axes"
             f" {', '.join(AXES[over])}, none of them empty"
         )
-    if 1 in array.shape[: len(AXES[over])]:
+    if 1 in array.shape[:axes]:
+        said = (f"{n} {name[: -1 if n == 1 else None]}" for name, n in _sizes(array, over).items())
         raise LabError(
-            f"values of shape {array.shape} hold {_said(array, over)}: one item has no interval,"
+            f"values of shape {array.shape} hold {', '.join(said)}: one item has no interval,"
             " give at least two of each"
         )
     if not np.isfinite(array).all():
@@ -477,4 +428,16 @@ def _checked(values: ArrayLike, over: Over) -> Float[np.ndarray, "*values"]:
         raise LabError(
             f"values is {array[index]} at index {index}: repair it, or leave that item out"
         )
+    if otherwise and columns != (array.ndim > axes):
+        count = "one number" if columns else "several numbers"
+        raise LabError(f"values of shape {array.shape} give {count} over {over}: take {otherwise}")
+    if columns and array.ndim > axes + 1:
+        raise _too_many_axes(array, array.shape[axes:])
     return array
+
+
+def _too_many_axes(array: Float[np.ndarray, "*values"], kept: tuple[int, ...]) -> LabError:
+    return LabError(
+        f"values of shape {array.shape} keep the axes {kept}: at most one may be left, so reshape"
+        " them to columns"
+    )
