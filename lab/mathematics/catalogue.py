@@ -111,6 +111,13 @@ def _std(N: int, ddof: int = 0) -> Float[np.ndarray, " {N}+1"]:
     return np.sqrt(mean * (1 - mean) * N / (N - ddof))
 
 
+# The options of estimators that divide by a standard deviation.
+DIVISOR: dict[str, Any] = {
+    "ddof": lambda ddof, eps: one_of("ddof", ddof, (0, 1)),
+    "eps": lambda ddof, eps: real("eps", eps, 0),
+}
+
+
 @register(
     label=lambda ddof, eps: (
         "GRPO" if ddof == 0 and eps == 0 else f"GRPO (ddof {ddof}, eps {eps:g})"
@@ -118,8 +125,7 @@ def _std(N: int, ddof: int = 0) -> Float[np.ndarray, " {N}+1"]:
     citation="Shao et al. 2024, arXiv 2402.03300",
     limit=objective("arcsine"),
     least=2,
-    ddof=lambda ddof, eps: one_of("ddof", ddof, (0, 1)),
-    eps=lambda ddof, eps: real("eps", eps, 0),
+    **DIVISOR,
 )
 def grpo(N: int, *, ddof: int = 0, eps: float = 0.0) -> Sequences:
     """A = (r - r̄)/(std + eps), zero where all rewards agree.
@@ -150,8 +156,7 @@ def _z_score(
     citation="Shao et al. 2024, arXiv 2402.03300, as TRL computes it",
     limit=objective("arcsine"),
     least=2,
-    ddof=lambda ddof, eps: one_of("ddof", ddof, (0, 1)),
-    eps=lambda ddof, eps: real("eps", eps, 0),
+    **DIVISOR,
     real=lambda ddof, eps: RealRewards(partial(_z_score, ddof=ddof, eps=eps)),
 )
 def grpo_zscore(N: int, *, ddof: int = 1, eps: float = 1e-4) -> Sequences:
@@ -169,8 +174,7 @@ def grpo_zscore(N: int, *, ddof: int = 1, eps: float = 1e-4) -> Sequences:
     ),
     citation="Nan et al. 2025, arXiv 2509.18851; read in the official code",
     limit=objective("arcsine"),
-    ddof=lambda ddof, eps: one_of("ddof", ddof, (0, 1)),
-    eps=lambda ddof, eps: real("eps", eps, 0),
+    **DIVISOR,
 )
 def ngrpo(N: int, *, ddof: int = 0, eps: float = 0.0) -> Sequences:
     """GRPO whose mean and standard deviation count one more, imagined, right rollout.
@@ -185,10 +189,10 @@ def ngrpo(N: int, *, ddof: int = 0, eps: float = 0.0) -> Sequences:
 
 
 @register(
-    label=lambda alpha, beta: f"Beta({alpha:g}, {beta:g}) prior",
+    label=lambda alpha, beta: f"Beta({real('alpha', alpha, 0):g}, {real('beta', beta, 0):g}) prior",
     citation="after Kim et al. 2026, arXiv 2603.18444, without its history: this form is ours, from"
     " the abstract",
-    limit=lambda alpha, beta: _beta_prior_limit(alpha, beta),
+    limit=objective("arcsine"),  # that of GRPO: the prior is forgotten
 )
 def beta_prior(N: int, *, alpha: float = 1.0, beta: float = 1.0) -> Sequences:
     """GRPO with the mean of a Beta posterior in place of the mean reward.
@@ -199,13 +203,6 @@ def beta_prior(N: int, *, alpha: float = 1.0, beta: float = 1.0) -> Sequences:
     mean = (np.arange(N + 1) + alpha) / (N + alpha + beta)
     scale = _inverse(np.sqrt(mean * (1 - mean)))
     return from_success_failure((1 - mean) * scale, -mean * scale)
-
-
-def _beta_prior_limit(alpha: float, beta: float) -> Objective:
-    """That of GRPO: the prior is forgotten. LabError: a count is negative."""
-    real("alpha", alpha, 0)
-    real("beta", beta, 0)
-    return objective("arcsine")
 
 
 @register(

@@ -18,7 +18,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, TypeGuard, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -400,8 +400,15 @@ def advantages(
             for group in rewards:
                 check_rewards(chosen, group.rewards, group)
             return [advantages(chosen, group.rewards, check=False) for group in rewards]
-        rewards = _array(rewards)
-    if _is_tensor(rewards):
+        try:
+            rewards = np.array(rewards)
+        except ValueError:
+            raise LabError(
+                "found groups of several sizes in a list: give each as a lab.Group, or all as an"
+                " array [..., N]"
+            ) from None
+    # Told by the type's name, so that torch need not be imported.
+    if type(rewards).__module__.startswith("torch"):
         return _advantages_torch(chosen, rewards, check)
     rewards = np.asarray(rewards)
     _check_shape(rewards.shape)
@@ -431,11 +438,6 @@ def check_rewards(
         check_real(rewards, group, chosen.real.low, chosen.real.high)
 
 
-def _is_tensor(rewards: Any) -> TypeGuard[torch.Tensor]:
-    """Whether these are torch's, told by the type's name so that torch need not be imported."""
-    return type(rewards).__module__.startswith("torch")
-
-
 @lru_cache(maxsize=256)
 def success_failure_on(
     chosen: Estimator, N: int, dtype: torch.dtype, device: torch.device
@@ -451,9 +453,15 @@ def _advantages_torch(chosen: Estimator, rewards: torch.Tensor, check: bool) -> 
     import torch
 
     _check_shape(tuple(rewards.shape))
-    if check and not bool(_taken(chosen, rewards).all()):
-        # In double precision, for the message: float32 would print 1 - 1e-10 as 1.
-        check_rewards(chosen, rewards.detach().double().cpu().numpy())
+    if check:
+        real = chosen.real
+        if real is None:
+            taken = (rewards == 0) | (rewards == 1)
+        else:
+            taken = rewards.isfinite() & (rewards >= real.low) & (rewards <= real.high)
+        if not bool(taken.all()):
+            # In double precision, for the message: float32 would print 1 - 1e-10 as 1.
+            check_rewards(chosen, rewards.detach().double().cpu().numpy())
     dtype = rewards.dtype if rewards.is_floating_point() else torch.get_default_dtype()
     if chosen.real is not None:
         a1, a0 = success_failure_on(chosen, rewards.shape[-1], torch.float64, rewards.device)
@@ -464,26 +472,8 @@ def _advantages_torch(chosen: Estimator, rewards: torch.Tensor, check: bool) -> 
     return torch.where(right, a1[K], a0[K])
 
 
-def _taken(chosen: Estimator, rewards: torch.Tensor) -> torch.Tensor:
-    """Whether the estimator takes each reward, of the shape of `rewards`."""
-    if chosen.real is None:
-        return (rewards == 0) | (rewards == 1)
-    return rewards.isfinite() & (rewards >= chosen.real.low) & (rewards <= chosen.real.high)
-
-
 def _check_shape(shape: tuple[int, ...]) -> None:
     if not shape or shape[-1] == 0:
         raise LabError(
             f"rewards of shape {shape}: the last axis must hold the rollouts of one problem"
         )
-
-
-def _array(rewards: Sequence[Any]) -> Array:
-    """A list of rewards, or of groups of equal size, as an array."""
-    try:
-        return np.array(rewards)
-    except ValueError:
-        raise LabError(
-            "found groups of several sizes in a list: give each as a lab.Group, or all as an array"
-            " [..., N]"
-        ) from None
