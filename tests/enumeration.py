@@ -18,6 +18,38 @@ DIGITS = 60
 POLICY = tuple(Fraction(n, 10) for n in (1, 2, 3, 4))
 
 
+# a1(K) and a0(K) from the papers, exact; K = 0 and K = N only where the rollout can exist.
+PAIRS = {
+    "reinforce": (lambda N, K: 1, lambda N, K: 0),
+    "nsr": (lambda N, K: 0, lambda N, K: -1),
+    "rloo": (lambda N, K: Fraction(N - K, N - 1), lambda N, K: Fraction(-K, N - 1)),
+    "maxrl": (lambda N, K: Fraction(N - K, K), lambda N, K: -int(K > 0)),
+    "maxrl_eq6": (lambda N, K: Fraction(N, K), lambda N, K: 0),
+    "maxrl_eq7": (lambda N, K: Fraction(N, K) - 1, lambda N, K: -1),
+    "maxrl_loo": (
+        lambda N, K: Fraction(N * (N - K), (N - 1) * K),
+        lambda N, K: Fraction(-N * K, (N - 1) * (K + 1)),
+    ),
+    "pacs_anchor": (
+        lambda N, K: Fraction(N * N, 4 * (N - 1) * K) if K < N else 0,
+        lambda N, K: Fraction(-N * N, 4 * (N - 1) * (N - K)) if K else 0,
+    ),
+    "grpo": (lambda N, K: math.sqrt((N - K) / K), lambda N, K: -math.sqrt(K / (N - K))),
+    "real_anchor(tau=1.0)": (lambda N, K: Fraction(N, 1 + K), lambda N, K: Fraction(-N, 1 + N - K)),
+}
+
+
+def scored(kind: str, kept: Callable[[int, int], bool] = lambda N, K: True) -> Advantages:
+    """The advantages of PAIRS, all 0 where a group is not `kept`, a function of N and K."""
+    right, wrong = PAIRS[kind]
+
+    def advantages(rewards):
+        N, K = len(rewards), sum(rewards)
+        return [(right if r else wrong)(N, K) if kept(N, K) else 0 for r in rewards]
+
+    return advantages
+
+
 def reward_vectors(N: int) -> list[tuple[int, ...]]:
     return list(itertools.product((0, 1), repeat=N))
 

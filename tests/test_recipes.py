@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from enumeration import (
+    PAIRS,
     POLICY,
     bernoulli_weight,
     chance,
@@ -13,6 +14,7 @@ from enumeration import (
     pass_rate,
     pass_rate_gradient,
     reward_vectors,
+    scored,
 )
 from specs import SPECS
 
@@ -21,35 +23,21 @@ from lab.mathematics.recipes import gated, parse_gate
 
 P = [Fraction(1, 1000), Fraction(3, 10), Fraction(1, 2), Fraction(19, 20)]
 RATES = np.array([float(p) for p in P])
-# a1(K), a0(K), exact: the first two give nothing to groups that agree, the others do.
-PAIRS = {
-    "rloo": (lambda N, K: Fraction(N - K, N - 1), lambda N, K: Fraction(-K, N - 1)),
-    "maxrl": (lambda N, K: Fraction(N - K, K), lambda N, K: -int(K > 0)),
-    "maxrl_eq7": (lambda N, K: Fraction(N, K) - 1, lambda N, K: -1),
-    "reinforce": (lambda N, K: 1, lambda N, K: 0),
-    "nsr": (lambda N, K: 0, lambda N, K: -1),
-}
+# The first two give nothing to groups that agree, the others do.
+NAMED = ["rloo", "maxrl", "maxrl_eq7", "reinforce", "nsr"]
 GATES = {
     "drop": lambda N, K: 0 < K < N,
     "redraw": lambda N, K: 0 < K < N,
     "between(0.25, 0.5)": lambda N, K: Fraction(1, 4) <= Fraction(K, N) <= Fraction(1, 2),
     "between(0, 0.5)": lambda N, K: Fraction(K, N) <= Fraction(1, 2),
 }
-NAMES = pytest.mark.parametrize("name", list(PAIRS))
+NAMES = pytest.mark.parametrize("name", NAMED)
 SIZES = pytest.mark.parametrize("N", [2, 3, 5])
 
 
-def scored(name, gate=None):
+def gated_scores(name, gate=None):
     """The advantages of a group, all 0 if the gate throws it away."""
-    right, wrong = PAIRS[name]
-
-    def advantages(rewards):
-        N, K = len(rewards), sum(rewards)
-        if gate and not GATES[gate](N, K):
-            return [0] * N
-        return [right(N, K) if r else wrong(N, K) for r in rewards]
-
-    return advantages
+    return scored(name, GATES[gate]) if gate else scored(name)
 
 
 def close(ours, expected, tolerance=1e-12):
@@ -65,7 +53,7 @@ def close(ours, expected, tolerance=1e-12):
 @pytest.mark.parametrize("gate", ["drop", "between(0.25, 0.5)", "between(0, 0.5)"])
 def test_a_gate_that_drops_has_the_weight_cost_and_share_of_all_outcomes(name, N, gate):
     found = lab.effective_weight(name, N, RATES, gate=gate)
-    close(found.weight, [bernoulli_weight(scored(name, gate), N, p) for p in P])
+    close(found.weight, [bernoulli_weight(gated_scores(name, gate), N, p) for p in P])
     is_kept = [[chance(r, p) for r in reward_vectors(N) if GATES[gate](N, sum(r))] for p in P]
     close(found.kept, [sum(each) for each in is_kept])
     assert (found.cost == N).all()
@@ -76,7 +64,7 @@ def test_a_gate_that_drops_has_the_weight_cost_and_share_of_all_outcomes(name, N
 def test_a_gate_on_a_softmax_policy_of_four_answers(name, right):
     p = pass_rate(POLICY, right)
     for gate in ("drop", "between(0.25, 0.5)"):
-        mean, _ = gradient_moments(scored(name, gate), 3, POLICY, right)
+        mean, _ = gradient_moments(gated_scores(name, gate), 3, POLICY, right)
         weight = lab.effective_weight(name, 3, float(p), gate=gate).weight
         close(
             weight * np.array(pass_rate_gradient(POLICY, right), dtype=float),
@@ -94,7 +82,7 @@ def absorbing_chain(name, N, p):
     row = np.array([float(chance(r, p)) for r in vectors])
     agrees = np.array([sum(r) in (0, N) for r in vectors])
     stays_open = np.eye(len(vectors)) - np.where(agrees[:, None], row, 0.0)
-    advantages = scored(name, "redraw")  # 0 in groups that agree
+    advantages = gated_scores(name, "redraw")  # 0 in groups that agree
     scores = [sum(A * (x - p) for A, x in zip(advantages(r), r, strict=True)) for r in vectors]
     paid = [float(score / (N * p * (1 - p))) for score in scores]
     weight = np.linalg.solve(stays_open, paid)
@@ -255,7 +243,7 @@ def test_an_allocation_by_the_pass_rate_is_the_estimator_at_that_size(name):
     )
     sizes = [5, 4, 3, 2]
     pairs = zip(sizes, P, strict=True)
-    expected = [n * bernoulli_weight(scored(name, "drop"), n, p) for n, p in pairs]
+    expected = [n * bernoulli_weight(gated_scores(name, "drop"), n, p) for n, p in pairs]
     close(found.weight, expected)
     assert found.cost.tolist() == sizes
 
@@ -276,7 +264,9 @@ def test_an_allocation_by_the_last_rate_is_the_mixture_over_all_last_groups(name
                 kept = sum(chance(s, p) for s in reward_vectors(n) if not gate or 0 < sum(s) < n)
                 again = kept if gate == "redraw" else 1
                 scale = n if per == "rollout" else 1
-                weight += chance(r, p) * scale * bernoulli_weight(scored(name, gate), n, p) / again
+                weight += (
+                    chance(r, p) * scale * bernoulli_weight(gated_scores(name, gate), n, p) / again
+                )
                 cost += chance(r, p) * n / again
                 share += chance(r, p) * (1 if gate == "redraw" else kept)
             weights.append(weight), costs.append(cost), shares.append(share)

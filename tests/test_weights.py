@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 from enumeration import (
     DIGITS,
+    PAIRS,
     POLICY,
     binomial_row,
     expectation,
     gradient_moments,
     pass_rate,
     pass_rate_gradient,
+    scored,
 )
 
 import lab
@@ -23,25 +25,6 @@ from lab.mathematics.enumeration import enumerate_gradient
 from lab.mathematics.weights import binomial
 
 P = [Fraction(1, 1000), Fraction(3, 10), Fraction(1, 2), Fraction(19, 20)]
-# a1(K) and a0(K) from the papers, exact; K = 0 and K = N only where the rollout can exist.
-PAIRS = {
-    "reinforce": (lambda N, K: 1, lambda N, K: 0),
-    "nsr": (lambda N, K: 0, lambda N, K: -1),
-    "rloo": (lambda N, K: Fraction(N - K, N - 1), lambda N, K: Fraction(-K, N - 1)),
-    "maxrl": (lambda N, K: Fraction(N - K, K), lambda N, K: -int(K > 0)),
-    "maxrl_eq6": (lambda N, K: Fraction(N, K), lambda N, K: 0),
-    "maxrl_eq7": (lambda N, K: Fraction(N, K) - 1, lambda N, K: -1),
-    "maxrl_loo": (
-        lambda N, K: Fraction(N * (N - K), (N - 1) * K),
-        lambda N, K: Fraction(-N * K, (N - 1) * (K + 1)),
-    ),
-    "pacs_anchor": (
-        lambda N, K: Fraction(N * N, 4 * (N - 1) * K) if K < N else 0,
-        lambda N, K: Fraction(-N * N, 4 * (N - 1) * (N - K)) if K else 0,
-    ),
-    "grpo": (lambda N, K: math.sqrt((N - K) / K), lambda N, K: -math.sqrt(K / (N - K))),
-    "real_anchor(tau=1.0)": (lambda N, K: Fraction(N, 1 + K), lambda N, K: Fraction(-N, 1 + N - K)),
-}
 KINDS = pytest.mark.parametrize("kind", list(PAIRS))
 EVERY = [
     *PAIRS,
@@ -70,16 +53,6 @@ FUNCTIONS = {
 }
 
 
-def scored(kind):
-    right, wrong = PAIRS[kind]
-    return lambda r: [right(len(r), sum(r)) if x else wrong(len(r), sum(r)) for x in r]
-
-
-def gap(kind, N):
-    right, wrong = PAIRS[kind]
-    return [right(N, j + 1) - wrong(N, j) for j in range(N)]
-
-
 def close(found, expected, rel=1e-12):
     return float(found) == pytest.approx(float(expected), rel=rel, abs=1e-15)
 
@@ -105,16 +78,6 @@ def test_binomial_chances_are_the_exact_fractions(n):
 
 
 # --- Weight and objective -----------------------------------------------------------------------
-
-
-@KINDS
-@pytest.mark.parametrize("N", [2, 3, 16])
-def test_the_weight_is_the_mean_gap_over_the_successes_of_the_others(kind, N):
-    for p in P:
-        exact = sum(
-            chance * b for chance, b in zip(binomial_row(N - 1, p), gap(kind, N), strict=True)
-        )
-        assert close(lab.induced_weight(kind, N, float(p)), exact)
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,12 @@ def make_groups(rollouts: Iterable[Rollout], truncation: str) -> list[Group]:
     groups = [Group(problem, tuple(group)) for problem, group in members.items()]
     if truncation == "zero":
         for group in groups:
-            check_zero_is_least(group.rewards, group)
+            if (below := group.rewards < 0).any():
+                raise LabError(
+                    f"{_first(below, group.rewards, group)}: with truncation=zero a truncated"
+                    " rollout gets 0, which would not be the least reward; take score or mask, or"
+                    " rewards from 0 up"
+                )
     return groups
 
 
@@ -179,17 +184,6 @@ def check_real(
         f"{_first(invalid, rewards, group)}: the declared range of rewards is"
         f" [{low:g}, {high:g}]; declare a wider one, or mend the reward"
     )
-
-
-def check_zero_is_least(
-    rewards: Shaped[np.ndarray, "*batch rollouts"], group: Group | None = None
-) -> None:
-    """LabError: a reward below 0, under which truncated rollouts would not get the least one."""
-    if (rewards < 0).any():
-        raise LabError(
-            f"{_first(rewards < 0, rewards, group)}: with truncation=zero a truncated rollout gets"
-            " 0, which would not be the least reward; take score or mask, or rewards from 0 up"
-        )
 
 
 def _first(
