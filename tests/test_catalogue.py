@@ -334,6 +334,7 @@ def mixed(N, p):
 
 def by_sum(gap):
     """E[gap(j)], j ~ Binomial(N-1, p), in decimals of DIGITS digits."""
+    gap = cache(gap)
 
     def weight(N, p):
         with localcontext(prec=DIGITS):
@@ -379,6 +380,10 @@ def grpo_right(ddof=0, eps="0"):
     return right
 
 
+def one_sided_right(K, N):
+    return (1 - Decimal(K) / N) / (Decimal(K) / N).sqrt()
+
+
 def mapo_right(K, N):
     m = Decimal(K) / N
     return 4 * m * (1 - m) * ((1 - m) / m).sqrt() + (1 - 4 * m * (1 - m)) * (1 - m) / m
@@ -417,6 +422,14 @@ def one(p):
     return 1.0
 
 
+def arcsine(p):
+    return (p * (1 - p)) ** -0.5
+
+
+def one_over_root(p):
+    return p**-0.5
+
+
 CASES = [
     Case("reinforce", 1, reinforce, one, constant(1), True),
     Case("reinforce_mean", 2, minus_mean, one, lambda N, p: constant(N - 1, N)(N, p)),
@@ -427,63 +440,32 @@ CASES = [
     Case("zero_success", 1, zero_success, None, lambda N, p: (1 - p) ** (N - 1)),
     Case("w_reinforce", 1, w_reinforce(Fraction(1, 10)), lambda p: 1.1, constant(11, 10), True),
     Case("w_reinforce(lam=0.5)", 1, w_reinforce(HALF), lambda p: 1.5, constant(3, 2), True),
-    Case("grpo", 2, grpo(), lambda p: (p * (1 - p)) ** -0.5, right=grpo_right()),
-    Case("grpo(ddof=1)", 2, grpo(1), lambda p: (p * (1 - p)) ** -0.5, right=grpo_right(1)),
-    Case(
-        "grpo(ddof=1, eps=1e-06)",
-        2,
-        grpo(1, 1e-6),
-        lambda p: (p * (1 - p)) ** -0.5,
-        right=grpo_right(1, "1e-6"),
+    *(
+        Case(f"grpo{options}", 2, grpo(ddof, float(eps)), arcsine, right=grpo_right(ddof, eps))
+        for options, ddof, eps in (
+            ("", 0, "0"),
+            ("(ddof=1)", 1, "0"),
+            ("(ddof=1, eps=1e-06)", 1, "1e-6"),
+            ("(ddof=1, eps=0.0001)", 1, "1e-4"),
+        )
     ),
-    Case(
-        "grpo(ddof=1, eps=0.0001)",
-        2,
-        grpo(1, 1e-4),
-        lambda p: (p * (1 - p)) ** -0.5,
-        right=grpo_right(1, "1e-4"),
-    ),
-    Case(
-        "ngrpo",
-        1,
-        ngrpo(),
-        lambda p: (p * (1 - p)) ** -0.5,
-        by_sum(posterior_gap(1, 0)),
-    ),
+    Case("ngrpo", 1, ngrpo(), arcsine, by_sum(posterior_gap(1, 0))),
     Case(
         "ngrpo(ddof=1, eps=1e-06)",
         1,
         ngrpo(1, 1e-6),
-        lambda p: (p * (1 - p)) ** -0.5,
+        arcsine,
         by_sum(posterior_gap(1, 0, 1, "1e-6")),
     ),
-    Case(
-        "beta_prior",
-        1,
-        beta_prior(1, 1),
-        lambda p: (p * (1 - p)) ** -0.5,
-        by_sum(posterior_gap(1, 1)),
-    ),
-    Case(
-        "beta_prior(alpha=2, beta=3)",
-        1,
-        beta_prior(2, 3),
-        lambda p: (p * (1 - p)) ** -0.5,
-        by_sum(posterior_gap(2, 3)),
-    ),
-    Case(
-        "one_sided_grpo",
-        2,
-        over_mean(0.5),
-        lambda p: p**-0.5,
-        right=lambda K, N: (1 - Decimal(K) / N) / (Decimal(K) / N).sqrt(),
-    ),
-    Case(
-        "f_grpo(gamma=0.5)",
-        2,
-        f_grpo(0.5),
-        lambda p: p**-0.5,
-        right=lambda K, N: (1 - Decimal(K) / N) / (Decimal(K) / N).sqrt(),
+    Case("beta_prior", 1, beta_prior(1, 1), arcsine, by_sum(posterior_gap(1, 1))),
+    Case("beta_prior(alpha=2, beta=3)", 1, beta_prior(2, 3), arcsine, by_sum(posterior_gap(2, 3))),
+    *(
+        Case(spec, 2, definition, one_over_root, right=one_sided_right)
+        for spec, definition in (
+            ("one_sided_grpo", over_mean(0.5)),
+            ("alpha(alpha=0.5)", over_mean(0.5)),
+            ("f_grpo(gamma=0.5)", f_grpo(0.5)),
+        )
     ),
     Case(
         "f_grpo(gamma=2.0)",
@@ -520,22 +502,13 @@ CASES = [
             (", form='zero_mean'", T + 1, truncated_zero_mean),
         )
     ),
-    Case(
-        "alpha(alpha=0.5)",
-        2,
-        over_mean(0.5),
-        lambda p: p**-0.5,
-        right=lambda K, N: (1 - Decimal(K) / N) / (Decimal(K) / N).sqrt(),
-    ),
     Case("alpha(alpha=1)", 2, over_mean(1), lambda p: 1 / p, truncated_weight(lambda N: N - 1)),
-    Case(
-        "alpha(alpha=0.5, form='series')", 1, alpha_series(1), lambda p: p**-0.5, series_weight(1)
-    ),
+    Case("alpha(alpha=0.5, form='series')", 1, alpha_series(1), one_over_root, series_weight(1)),
     Case(
         "alpha(alpha=0.5, form='shifted')",
         2,
         root_of_shifted_counts,
-        lambda p: p**-0.5,
+        one_over_root,
         by_sum(lambda j, N: ((N - Decimal("0.25")) / (j + Decimal("0.75"))).sqrt()),
     ),
     Case(
@@ -616,30 +589,20 @@ CASES = [
         lambda p: math.expm1(2) / (2 * (1 + math.expm1(2) * p)),
         right=entropic_right,
     ),
-    Case(
-        "drawn(p=[0.0, 1.0], w=[1.0, 2.0])",
-        2,
-        drawn_line,
-        lambda p: 1 + p,
-        lambda N, p: 1 + p,
-        True,
-    ),
-    Case(
-        "drawn(p=[0.0, 1.0], w=[1.0, 2.0], zero_mean=True)",
-        3,
-        drawn_line_zero_mean,
-        lambda p: 1 + p,
-        lambda N, p: 1 + p,
-        True,
-    ),
-    Case("formula(text='1 + p')", 2, drawn_line, lambda p: 1 + p, lambda N, p: 1 + p, True),
-    Case(
-        "formula(text='1 + p', zero_mean=True)",
-        3,
-        drawn_line_zero_mean,
-        lambda p: 1 + p,
-        lambda N, p: 1 + p,
-        True,
+    *(
+        Case(
+            f"{spec}{zero_mean})",
+            least,
+            definition,
+            lambda p: 1 + p,
+            lambda N, p: 1 + p,
+            True,
+        )
+        for spec in ("drawn(p=[0.0, 1.0], w=[1.0, 2.0]", "formula(text='1 + p'")
+        for zero_mean, least, definition in (
+            ("", 2, drawn_line),
+            (", zero_mean=True", 3, drawn_line_zero_mean),
+        )
     ),
 ]
 BY_SPEC = {case.spec: case for case in CASES}
@@ -663,7 +626,7 @@ def defined(spec: str, rewards: tuple[int, ...]) -> tuple:
     return tuple(map(Fraction, lab.advantages(spec, np.array(rewards)).tolist()))
 
 
-def sizes(spec: str, largest: int = 8) -> range:
+def sizes(spec: str, largest: int = 6) -> range:
     return range(lab.estimator(spec).least, largest + 1)
 
 
@@ -682,7 +645,8 @@ def test_below_the_least_size_an_estimator_is_an_error_that_names_the_size(spec)
     assert lab.estimator(spec).least == BY_SPEC[spec].least
     for N in range(1, BY_SPEC[spec].least):
         with pytest.raises(
-            lab.LabError, match=rf"at least {BY_SPEC[spec].least} rollouts, found N = {N}"
+            lab.LabError,
+            match=rf"at least {BY_SPEC[spec].least} rollouts, found N = {N}.*lower the order or k",
         ):
             lab.advantages(spec, np.ones(N))
 
@@ -723,13 +687,14 @@ def test_closed_form_is_the_enumerated_weight(spec):
 @pytest.mark.parametrize("spec", [spec for spec in BY_SPEC if spec not in FITTED])
 def test_induced_weight_of_thousands_of_rollouts_keeps_ten_digits(spec):
     case, p = BY_SPEC[spec], [1e-6, 1e-4, 0.02, 0.5, 0.93, 1 - 1e-6]
+    right = case.right and cache(case.right)
     with localcontext(prec=DIGITS):
         for N in (128, 1024, 4096):
             expected = [
                 float(
                     case.finite(N, Decimal(x))
                     if case.finite
-                    else zero_mean_weight(case.right, N, Decimal(x))
+                    else zero_mean_weight(right, N, Decimal(x))
                 )
                 for x in p
             ]
@@ -787,9 +752,6 @@ def test_a_group_of_one_follows_the_stated_rule(spec):
         assert lab.advantages(kind, one_rollout).tolist() == [[0.0], [0.0]]
         with pytest.raises(lab.LabError, match="singleton='zero'"):
             lab.advantages(spec, one_rollout)
-        for N in range(2, BY_SPEC[spec].least):
-            with pytest.raises(lab.LabError, match=f"found N = {N}"):
-                lab.advantages(kind, np.ones(N))
     else:
         expected = [[float(A) for A in defined(spec, (r,))] for r in (1, 0)]
         np.testing.assert_allclose(lab.advantages(spec, one_rollout), expected, rtol=1e-14)
@@ -798,45 +760,12 @@ def test_a_group_of_one_follows_the_stated_rule(spec):
 # --- Facts that can be seen by eye --------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "spec, rewards, expected",
-    [
-        ("maxrl", [1, 0, 0, 0], [3, -1, -1, -1]),
-        ("maxrl", [0, 0, 0, 0], [0, 0, 0, 0]),
-        ("maxrl_eq6", [1, 0, 1, 0], [2, 0, 2, 0]),
-        ("maxrl_eq7", [0, 0, 0, 0], [-1, -1, -1, -1]),
-        ("rloo", [1, 0, 0, 1, 0], [0.75, -0.5, -0.5, 0.75, -0.5]),
-        ("reinforce_mean", [1, 0, 0, 0], [0.75, -0.25, -0.25, -0.25]),
-        ("grpo", [1, 0, 0, 0, 0], [2, -0.5, -0.5, -0.5, -0.5]),
-        ("pacs_anchor", [1, 1, 0, 0], [2 / 3, 2 / 3, -2 / 3, -2 / 3]),
-        ("pkpo(k=2)", [1, 0, 0], [2, 1, 1]),
-    ],
-)
-def test_small_groups_give_the_numbers_that_one_expects(spec, rewards, expected):
-    np.testing.assert_allclose(lab.advantages(spec, np.array(rewards)), expected, rtol=1e-15)
-
-
-def test_two_rollouts_of_maxrl_are_rloo():
-    both = np.array(reward_vectors(2))
-    assert lab.advantages("maxrl", both).tolist() == lab.advantages("rloo", both).tolist()
-
-
 @EVERY_SPEC
 def test_two_rollouts_of_a_zero_mean_estimator_weigh_every_problem_alike(spec):
     chosen = lab.estimator(spec)
     if chosen.rules.zero_mean and chosen.least == 2:
         weight = lab.induced_weight(chosen, 2, np.linspace(0, 1, 11))
         assert np.ptp(weight) < 1e-12 * max(1, abs(weight[0]))
-
-
-@pytest.mark.parametrize("N", [2, 3, 8, 64])
-def test_pacs_without_class_weights_is_beta_times_rloo(N):
-    rewards = np.tri(N + 1, N, -1)
-    np.testing.assert_allclose(
-        lab.advantages("pacs_anchor(beta=3, balanced=False)", rewards),
-        3 * lab.advantages("rloo", rewards),
-        rtol=1e-14,
-    )
 
 
 @pytest.mark.parametrize(
@@ -878,16 +807,6 @@ def test_shifted_counts_take_the_first_order_of_the_bias_away():
     for form, ratio in (("plug_in", 2), ("shifted", 4)):
         found = relative_bias(form, 2048) / relative_bias(form, 4096)
         assert found == pytest.approx(ratio, rel=0.01)
-
-
-def test_zero_success_alone_weighs_problems_as_pass_at_n_does():
-    p = np.linspace(0, 1, 11)
-    for N in (2, 8, 32):
-        np.testing.assert_allclose(
-            lab.induced_weight("zero_success", N, p),
-            lab.objective(f"pass_at(k={N})").weight(p) / N,
-            rtol=1e-12,
-        )
 
 
 def test_the_transformed_reward_of_pkpo_pays_wrong_rollouts_and_its_other_forms_do_not():
@@ -1003,30 +922,6 @@ def test_first_gradient_of_the_real_loss_is_the_anchor_advantage(N):
 
 
 # --- Refusals -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "truncated(order=5)",
-        "truncated(order=4, form='zero_mean')",
-        "truncated(order=5, form='loo')",
-        "pkpo(k=5)",
-        "pkpo(k=4, form='sloo')",
-        "pass_at_k_group(k=5)",
-        "alpha(alpha=0.5, form='series', order=5)",
-    ],
-)
-def test_an_order_or_k_beyond_the_rollouts_is_an_error(spec, N=4):
-    for call in (
-        lambda: lab.induced_weight(spec, N, 0.5),
-        lambda: lab.advantages(spec, np.ones((3, N))),
-        lambda: lab.estimator(spec).coefficients(N),
-    ):
-        with pytest.raises(
-            lab.LabError, match=rf"at least \d rollouts, found N = {N}.*lower the order or k"
-        ):
-            call()
 
 
 @pytest.mark.parametrize(

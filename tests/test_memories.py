@@ -87,23 +87,6 @@ def test_the_frozen_estimator_is_the_definition_for_every_reward_vector(spec, se
     )
 
 
-def test_curverl_by_eye():
-    # Of the mixed groups seen, two have K = 1 and one each K = 2 and 3.
-    frozen = after("curverl", [[1, 1, 2, 3, 0, 4]]).estimator()
-    found = lab.advantages(frozen, np.tri(5, 4, -1))
-    np.testing.assert_allclose(
-        found,
-        [
-            [0, 0, 0, 0],
-            [3 / 4, -1 / 4, -1 / 4, -1 / 4],  # 2 of 2
-            [1 / 6, 1 / 6, -1 / 6, -1 / 6],  # 1 of 3
-            [1 / 16, 1 / 16, 1 / 16, -3 / 16],  # 1 of 4
-            [0, 0, 0, 0],
-        ],
-        rtol=1e-15,
-    )
-
-
 def test_a_smaller_group_counts_by_its_pass_rate_and_is_weighed_by_it():
     memory = with_memory("curverl", N).observe([1, 1, 2], [4, 2, 4])  # the rates 1/4, 1/2, 1/2
     assert memory.window.sum(0).tolist() == [0, 1, 2, 0, 0]

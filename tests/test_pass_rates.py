@@ -237,10 +237,8 @@ def test_counts_that_vary_no_more_than_a_coin_grow_likelier_towards_a_point():
 
 @pytest.mark.parametrize("N", [1, 2, 5, 8])
 def test_dead_shares_are_those_of_all_reward_vectors(N):
-    p, mass = (
-        [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)],
-        [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)],
-    )
+    p = [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)]
+    mass = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]
     wrong = sum(w * expectation(lambda r: not any(r), N, q) for q, w in zip(p, mass, strict=True))
     right = sum(w * expectation(all, N, q) for q, w in zip(p, mass, strict=True))
     found = dead_share([float(q) for q in p], [float(w) for w in mass], N)
