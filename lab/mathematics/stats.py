@@ -390,8 +390,10 @@ def _bootstrap(
     high = np.quantile(resampled, (1 + level) / 2, axis=0, method="higher")
     rule = f"{draws} bootstrap draws with seed {seed}"
     intervals = [
-        Interval(*ends, level, "problems", {"problems": n}, rule)
-        for ends in np.column_stack((point[0].ravel(), low.ravel(), high.ravel())).tolist()
+        Interval(middle, start, end, level, "problems", {"problems": n}, rule)
+        for middle, start, end in np.column_stack(
+            (point[0].ravel(), low.ravel(), high.ravel())
+        ).tolist()
     ]
     return intervals[0] if point.ndim == 1 else intervals
 
