@@ -449,7 +449,7 @@ def success_failure_on(
     return torch.as_tensor(a1).to(device, dtype), torch.as_tensor(a0).to(device, dtype)
 
 
-def _advantages_torch(chosen: Estimator, rewards: torch.Tensor, check: bool) -> torch.Tensor:
+def _advantages_torch(chosen: Estimator, rewards: Any, check: bool) -> torch.Tensor:
     import torch
 
     _check_shape(tuple(rewards.shape))
