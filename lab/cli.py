@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError, one_of, real, unknown, whole
 from lab.extras import EXTRAS, missing
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from lab.llm.data.datasets import ProblemSet
     from lab.runs.run_folder import Run
 
-# Smallest values of the settings that change how a run is made, but not what it computes.
-SMALLEST_SETTINGS = {"checkpoint_minutes": 0.0, "price": 0.0, "max_hours": 0.0}
+# They change how a run is made, but not what it computes.
+SETTINGS_OF_RUNS = ("checkpoint_minutes", "price", "max_hours")
 SETTINGS = (
     "parameters, and settings of the run: scale=smoke|laptop|gpu24|h100|h200|paper, "
     "device=cpu|cuda, "
@@ -43,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command in `argv` (default: that of this process) and return its exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # letters that a terminal lacks end no command
         sys.stdout.reconfigure(errors="backslashreplace")
-    arguments = _parser().parse_args(argv)
+    arguments = PARSER.parse_args(argv)
     if arguments.runs:
         os.environ["LAB_RUNS"] = str(arguments.runs.resolve())
     try:
@@ -98,23 +98,37 @@ def _refuse(error: LabError) -> int:
 Do = Callable[[argparse.Namespace], "int | None"]
 Argument = tuple[tuple[str, ...], dict[str, Any]]  # names and options, as argparse takes them
 
-
-class Verb(NamedTuple):
-    """A command: the function that does it, its help, and its arguments."""
-
-    do: Do
-    help: str
-    arguments: tuple[Argument, ...]
-
-
-VERBS: dict[str, Verb] = {}  # by the name that is typed, in the order of `lab --help`
+PARSER = argparse.ArgumentParser(
+    prog="lab",
+    description=(
+        "Objectives for reinforcement learning from verifiable rewards: explore, run, publish."
+    ),
+)
+PARSER.add_argument(
+    "--runs",
+    type=Path,
+    metavar="DIR",
+    help="folder that holds the runs (default: runs/ in the project)",
+)
+PARSER.add_argument(
+    "--plugin",
+    action="append",
+    default=[],
+    metavar="FILE",
+    help="a plugin of yours: a Python file, a module or a preset (may be repeated)",
+)
+COMMANDS = PARSER.add_subparsers(required=True, metavar="COMMAND")
 
 
 def verb(help: str, *arguments: Argument) -> Callable[[Do], Do]:
-    """Makes the function `_NAME` the command NAME."""
+    """Makes the function `_NAME` the command NAME, in the order of `lab --help`."""
 
     def add(function: Do) -> Do:
-        VERBS[function.__name__.removeprefix("_")] = Verb(function, help, arguments)
+        name = function.__name__.removeprefix("_")
+        command = COMMANDS.add_parser(name, help=help, description=help)
+        command.set_defaults(do=function)
+        for names, options in arguments:
+            command.add_argument(*names, **options)
         return function
 
     return add
@@ -138,35 +152,6 @@ def key_values(help: str) -> Argument:
     return ("values",), {"nargs": "*", "metavar": "key=value", "help": help}
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="lab",
-        description=(
-            "Objectives for reinforcement learning from verifiable rewards: explore, run, publish."
-        ),
-    )
-    parser.add_argument(
-        "--runs",
-        type=Path,
-        metavar="DIR",
-        help="folder that holds the runs (default: runs/ in the project)",
-    )
-    parser.add_argument(
-        "--plugin",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a plugin of yours: a Python file, a module or a preset (may be repeated)",
-    )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, known in VERBS.items():
-        command = commands.add_parser(name, help=known.help, description=known.help)
-        command.set_defaults(do=known.do)
-        for names, options in known.arguments:
-            command.add_argument(*names, **options)
-    return parser
-
-
 # --- Experiments and sweeps -------------------------------------------------------------------
 
 
@@ -182,16 +167,13 @@ def _read_request(name: str, assignments: list[str]) -> tuple[Config, dict[str, 
     if "device" in parameters:
         device = one_of("device", parameters.pop("device"), ("auto", "cpu", "cuda"))
         os.environ["LAB_DEVICE"] = device
-    settings = {
-        key: real(key, parameters.pop(key), least)
-        for key, least in SMALLEST_SETTINGS.items()
-        if key in parameters
-    }
+    given = [key for key in SETTINGS_OF_RUNS if key in parameters]
+    settings = {key: real(key, parameters.pop(key), 0) for key in given}
     return experiment(name).configure(scale, parameters), settings
 
 
 def _announce(arguments: argparse.Namespace) -> tuple[Config, dict[str, Any]] | None:
-    """As `_read_request`, the header of the run printed; None if only a list was asked for."""
+    """As `_read_request`, the header of the run printed; None if only words were asked for."""
     from lab.runs.experiments import experiment, experiments
 
     if arguments.name is None:
@@ -228,10 +210,7 @@ def _init(arguments: argparse.Namespace) -> None:
     print(f"next: cd {arguments.folder}, git init, commit, and what its README.md says")
 
 
-@verb(
-    "execute the notebook of an experiment into its run folder",
-    *RUN,
-)
+@verb("execute the notebook of an experiment into its run folder", *RUN)
 def _run(arguments: argparse.Namespace) -> None:
     if request := _announce(arguments):
         from lab.runs.notebooks import run_notebook
@@ -291,11 +270,10 @@ def _name_reports(arguments: argparse.Namespace, source: Path, runs: list[Run]) 
     before = ["--runs", str(arguments.runs)] if arguments.runs else []
     before += [word for plugin in arguments.plugin for word in ("--plugin", plugin)]
     for name, run in trained.items():
-        metric = natural_metric(run)
-        given = {"experiment": name if len(trained) > 1 else "", "metric": metric}
+        given = {"experiment": name if len(trained) > 1 else "", "metric": natural_metric(run)}
         words = ["lab", *before, "report", _from_here(source)]
-        words += ["--experiment", name] if len(trained) > 1 else []
-        words += ["--metric", metric] if metric != "pass@1" else []
+        for key, value in given.items():
+            words += [f"--{key}", value] if value not in ("", "pass@1") else []
         print(f"report: {shlex.join(words)}\n  writes {_from_here(page_of([source], given))}")
 
 

@@ -38,6 +38,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from scipy.optimize import isotonic_regression
 
 from lab.errors import LabError, unknown
 from lab.latex import escaped
@@ -77,8 +78,6 @@ PAGE = 6.75
 VENUES = {"icml": (COLUMN, PAGE), "neurips": (2.65, 5.5)}
 _venue = ContextVar("venue", default="icml")
 AGREEMENT = 1e-6  # relative, of numbers that another processor gives for the same runs
-
-
 STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
@@ -249,20 +248,11 @@ def label_ends(axes: Axes, ends: Iterable[tuple[str, float, LineStyle]]) -> None
     places = [axes.transData.transform((0, height))[1] for _, height, _ in ordered]
     # The room a line of text takes, with a twentieth of it between two.
     room = 1.05 * max(text.get_window_extent().height for text in texts)
-    for text, place, moved in zip(texts, places, _apart(places, room), strict=True):
+    # Moved as little as possible, in squares: places less their rank times `room` may not fall.
+    least = room * np.arange(len(places))
+    apart = isotonic_regression(np.subtract(places, least)).x + least
+    for text, place, moved in zip(texts, places, apart, strict=True):
         text.set_position((4, (moved - place) * 72 / figure.dpi))
-
-
-def _apart(places: list[float], room: float) -> list[float]:
-    """Sorted places moved as little as possible, in squares, to be at least `room` apart."""
-    # Places less their rank times `room` may not fall: neighbours that do share their mean.
-    blocks: list[list[float]] = []
-    for rank, place in enumerate(places):
-        blocks.append([place - rank * room])
-        while len(blocks) > 1 and np.mean(blocks[-2]) > np.mean(blocks[-1]):
-            blocks[-2:] = [blocks[-2] + blocks[-1]]
-    level = [float(np.mean(block)) for block in blocks for _ in block]
-    return [place + rank * room for rank, place in enumerate(level)]
 
 
 def scripts() -> Path:

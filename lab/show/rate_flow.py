@@ -8,7 +8,6 @@ path) and `pass_rate`. Pass rates are drawn on an axis of log-odds, log10 p/(1-p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,15 +17,12 @@ from matplotlib.axes import Axes
 from lab.shapes import Float
 from lab.show import plots
 
-# By class of path length, the shortest first: colour and marker.
-CLASS_LOOKS = (
-    (plots.SKY, "o"),
-    (plots.PURPLE, "s"),
-    (plots.BLACK, "^"),
-    (plots.OLIVE, "v"),
-    (plots.GREEN, "D"),
-)
-TICKS = (1e-12, 1e-9, 1e-6, 1e-3, 0.5, 0.99)
+# By class of path length, the shortest first.
+CLASS_COLORS = (plots.SKY, plots.PURPLE, plots.BLACK, plots.OLIVE, plots.GREEN)
+CLASS_LOOKS = tuple(zip(CLASS_COLORS, "os^vD", strict=True))
+# Pass rates that the axis names, as it does.
+TICKS = {1e-12: "$10^{-12}$", 1e-9: "$10^{-9}$", 1e-6: "$10^{-6}$", 1e-3: "$10^{-3}$"}
+TICKS |= {0.5: "1/2", 0.99: "0.99"}
 LIMITS = (-12.5, 3.0)  # of the axis, in log-odds
 
 
@@ -51,19 +47,10 @@ def looks_of(flow: pd.DataFrame) -> dict[int, tuple[str, str]]:
     return {length: CLASS_LOOKS[i % len(CLASS_LOOKS)] for i, length in enumerate(moves)}
 
 
-def tick_label(p: float) -> str:
-    """A pass rate as text: 1/2, 0.99, or a power of ten."""
-    if p == 0.5:
-        return "1/2"
-    return f"{p:g}" if p > 0.5 else f"$10^{{{round(np.log10(p))}}}$"
-
-
 def set_ticks(axes: Axes, which: str) -> None:
     """Label the "x" or "y" axis, which shows log-odds, with pass rates."""
-    places, labels = log_odds(np.array(TICKS)), [tick_label(p) for p in TICKS]
-    set_on_axis = {"x": axes.set_xticks, "y": axes.set_yticks}[which]
-    set_on_axis(places.tolist(), labels)
-    axes.set(**{f"{which}lim": LIMITS})
+    places, labels = log_odds(np.array(list(TICKS))), list(TICKS.values())
+    axes.set(**{f"{which}ticks": places, f"{which}ticklabels": labels, f"{which}lim": LIMITS})
 
 
 def draw_flow(axes: Axes, flow: pd.DataFrame) -> None:
@@ -77,13 +64,10 @@ def draw_flow(axes: Axes, flow: pd.DataFrame) -> None:
         )
         axes.plot(lines.index, lines, color=color, linewidth=0.4, alpha=0.35, rasterized=True)
         middle = lines.quantile(0.5, axis=1, interpolation="lower")
-        marks: dict[str, Any] = {
-            "marker": marker,
-            "markersize": 3,
-            "markevery": max(1, len(lines) // 5),
-        }
+        look = {"color": color, "linewidth": 1.6, "marker": marker, "markersize": 3}
         label = f"{moves} moves (n = {lines.shape[1]})"
-        axes.plot(middle.index, middle, color=color, linewidth=1.6, label=label, **marks)
+        every = max(1, len(lines) // 5)
+        axes.plot(middle.index, middle, **look, label=label, markevery=every)
     set_ticks(axes, "y")
 
 
