@@ -85,9 +85,7 @@ def hand_on(*plugins: str) -> None:
     for plugin in given:
         if _is_file(plugin) and not Path(plugin).is_file():
             raise LabError(f"no plugin {plugin}: give a Python file, a preset or a module's name")
-    named = [*_of_environment(), *given]
-    named += _of_project(Path.cwd())
-    if named:
+    if named := [*_of_environment(), *given, *_of_project(Path.cwd())]:
         os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys(named))
 
 
@@ -159,8 +157,7 @@ def import_file(path: Path) -> ModuleType:
         raise LabError(f"plugin {path} is no Python file: its name must end in .py")
     spec = util.spec_from_file_location(name, path, loader=_SourceLoader(name, str(path)))
     assert spec is not None and spec.loader is not None  # it was given
-    module = util.module_from_spec(spec)
-    sys.modules[name] = module
+    module = sys.modules[name] = util.module_from_spec(spec)
     try:
         with _one_sentence(partial(_fault, str(path))):
             spec.loader.exec_module(module)

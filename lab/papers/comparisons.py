@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from lab.errors import LabError
 from lab.mathematics.stats import compare
@@ -19,16 +19,16 @@ from lab.papers.verdicts import signed
 from lab.show.line_styles import line_style
 
 
-def comparisons(world: str) -> Iterator[str]:
-    """The lines of a world's tables in Markdown. LabError: a row that cannot be read, or paired."""
+def comparisons() -> dict[str, list[str]]:
+    """The lines of each world's tables in Markdown. LabError: a row cannot be read, or paired."""
+    lines: dict[str, list[str]] = {}
     for table in tomllib.loads(REGISTRY.read_text())["comparisons"]:
-        if table["world"] == world:
-            metrics = table["metrics"]
-            yield from (f"### {table['title']}", "", table["setting"], "")
-            yield f"| A, B | N | steps | seeds | {' | '.join(metrics)} |"
-            yield f"|---|---:|---:|---:|{'---|' * len(metrics)}"
-            yield from (_row(text, metrics.values()) for text in table["rows"])
-            yield ""
+        metrics, of_world = table["metrics"], lines.setdefault(table["world"], [])
+        of_world += [f"### {table['title']}", "", table["setting"], ""]
+        of_world += [f"| A, B | N | steps | seeds | {' | '.join(metrics)} |"]
+        of_world += [f"|---|---:|---:|---:|{'---|' * len(metrics)}"]
+        of_world += [*(_row(text, metrics.values()) for text in table["rows"]), ""]
+    return lines
 
 
 def _row(text: str, metrics: Iterable[str]) -> str:

@@ -13,9 +13,10 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from lab.errors import LabError, unknown
 from lab.mathematics.stats import Interval, Over, mean_interval
@@ -24,9 +25,6 @@ from lab.runs.former_names import FORMER
 from lab.runs.sweep_results import Results, pass_at_k_of_groups, recorded_folder, results
 from lab.shapes import Array
 from lab.show import plots
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # What a number is over: chance enters through these axes, or not at all, or nobody can tell.
 Axes = Over | Literal["exact", "one run"]
@@ -168,11 +166,11 @@ def _by_problem(metric: str) -> Callable[[pd.DataFrame], Array] | None:
 
 def expected_gradient_norms(groups: pd.DataFrame) -> Array:
     """The norm of each problem's expected gradient, w_N(p) p |grad log p|; one run's rows."""
-    rows = groups.iloc[0]
+    run = groups.iloc[0]
     p, scores = groups["pass_rate"].to_numpy(), groups["score_norm"].to_numpy()
-    if rows["gradient"] == "exact":  # of maximum likelihood: w(p) = 1/p
+    if run["gradient"] == "exact":  # of maximum likelihood: w(p) = 1/p
         return scores
-    return p * induced_weight(rows["objective"], int(rows["rollouts"]), p) * scores
+    return p * induced_weight(run["objective"], int(run["rollouts"]), p) * scores
 
 
 def _pass_rate_of_the_largest_gradient(groups: pd.DataFrame) -> float:
@@ -229,8 +227,6 @@ def _recorded(sweep: str, experiment: str, file: Path) -> Results:
 
 def _figure_data(name: str) -> tuple[pd.DataFrame, bool]:
     """The committed data of a figure, and whether they are of runs."""
-    import pandas as pd
-
     if name not in plots.figure_names():
         raise unknown("figure", name, plots.figure_names())
     data = plots.scripts() / "out" / f"{name}.csv"

@@ -21,8 +21,6 @@ from lab.project import CHECKOUT
 from lab.runs.run_folder import write_atomically
 from lab.show import plots
 
-Rows = list[tuple[Item | None, Claim]]  # each claim with its figure or table; the lab's have none
-
 PAPERS_HEAD = """\
 # The papers: every figure and table
 
@@ -74,16 +72,15 @@ def pages() -> dict[Path, str]:
     """
     elsewhere = os.environ.get("LAB_FIGURES")
     docs, out, all_items = Path(elsewhere or CHECKOUT / "docs"), plots.out_folder(), items()
-    rows: Rows = [(item, claim) for item in all_items for claim in item.compare]
-    rows += [(None, claim) for claim in own_claims()]
+    claims = [claim for item in all_items for claim in item.compare] + own_claims()
     texts: dict[Path, str] = {}
     for item in filter(tables.has_table, all_items):
         texts[out / f"table_{item.key}.md"] = tables.markdown(item)
         texts[out / f"table_{item.key}.tex"] = tables.latex(item)
     texts[docs / "papers.md"] = papers_page(all_items)
-    texts[docs / "results.md"] = results_page(rows)
+    texts[docs / "results.md"] = results_page(claims)
     readme_now = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    texts[Path(elsewhere or CHECKOUT) / "README.md"] = readme(readme_now, rows)
+    texts[Path(elsewhere or CHECKOUT) / "README.md"] = readme(readme_now, claims)
     return texts
 
 
@@ -106,7 +103,9 @@ def papers_page(all_items: list[Item]) -> str:
         mine = [item for item in all_items if item.paper == paper]
         lines += [f"## {paper} ({archive})", "", "| | what | verdict here |", "|---|---|---|"]
         for item in mine:
-            lines += [f"| [{item.item}](#{_anchor(item)}) | {item.title} | {_summary(item)} |"]
+            is_of_settings = item.hyperparameters or item.weights
+            verdict = tables.agreement(item) if is_of_settings else item.verdict
+            lines += [f"| [{item.item}](#{_anchor(item)}) | {item.title} | {verdict} |"]
         lines += ["", *(line for item in mine for line in _section(item))]
     return "\n".join(line.rstrip(" ") for line in lines).rstrip() + "\n"
 
@@ -123,8 +122,9 @@ def _section(item: Item) -> Iterator[str]:
     if item.compare:
         yield from ("| claim | published | ours | verdict |", "|---|---|---|---|")
         for claim in item.compare:
-            cells = (claim.claim, item.published_text(claim), _ours(claim), _verdict(claim))
-            yield f"| {' | '.join(cells)} |"
+            cells = (claim.claim, claim.published, _ours(claim), claim.verdict)
+            remark = f"; {claim.remark}" if claim.remark else ""
+            yield f"| {' | '.join(cells)}{remark} |"
         yield ""
     for name, text in _details(item):
         yield f"- **{name}.** {text}"
@@ -159,12 +159,6 @@ def _printed(item: Item) -> str:
     )
 
 
-def _summary(item: Item) -> str:
-    """The verdict on an item: on its claims, or whether its table is as printed."""
-    is_of_settings = item.hyperparameters or item.weights
-    return tables.agreement(item) if is_of_settings else item.verdict
-
-
 def _anchor(item: Item) -> str:
     """The anchor that GitHub gives a heading: lower case, no punctuation, dashes for blanks."""
     heading = f"{item.paper} {item.item}: {item.title}".lower()
@@ -174,45 +168,44 @@ def _anchor(item: Item) -> str:
 # --- docs/results.md and the README -------------------------------------------------------------
 
 
-def results_page(rows: Rows) -> str:
+def results_page(claims: list[Claim]) -> str:
     """The tables of A against B of every world, then a list of each world's claims."""
-    together = _all_tests(rows)
+    together = _all_tests(claims)
     lines = [RESULTS_HEAD.replace("TESTS", str(together.tests))]
-    for world in WORLDS:
-        if tables_of_world := list(comparisons(world)):
-            lines += [f"## {world.capitalize()}: A against B", "", *tables_of_world]
+    for world, of_world in comparisons().items():
+        lines += [f"## {world.capitalize()}: A against B", "", *of_world]
     for world in WORLDS:
         lines += [f"## {world.capitalize()}: the claims", ""]
-        for place, (item, claim) in enumerate(rows):
+        for place, claim in enumerate(claims):
             if claim.world == world and claim.verdict != UNKNOWN:
-                lines += _claim(item, claim, together.verdict(place))
+                lines += _claim(claim, together.verdict(place))
         lines.append("")
     return "\n".join([*lines, RESULTS_FOOT])
 
 
-def _claim(item: Item | None, claim: Claim, among_all: str) -> Iterator[str]:
+def _claim(claim: Claim, among_all: str) -> Iterator[str]:
     """A claim as an item of a list: the verdict, the sentence, numbers, and what they are of."""
     links = f" ({_links(claim, '../')})" if claim.figures else ""
     corrected = "" if among_all == claim.verdict else f" ({among_all} among all tests)"
     yield f"- **{claim.verdict}**{corrected}: {claim.claim}{links}.<br>"
     yield f"  {_ours(claim)}<br>"
-    source, said = "Published" if claim.is_of_a_paper else "Ours", _published(item, claim)
-    said = said.removeprefix("no paper; ")
+    source = "Published" if claim.is_of_a_paper else "Ours"
+    said = claim.published.removeprefix("no paper; ")
     notes = {source: said, "Setting": claim.setting, "Remark": claim.remark}
     yield "  " + " ".join(f"*{name}:* {text}." for name, text in notes.items() if text)
 
 
-def readme(text: str, rows: Rows) -> str:
+def readme(text: str, claims: list[Claim]) -> str:
     """The README with what was learned and its table of results written anew.
 
     LabError: it lacks the marks between which these stand.
     """
     table = ["| claim | ours, paired difference | published | verdict |", "|---|---|---|---|"]
-    for item, claim in rows:
+    for claim in claims:
         if claim.readme:
             cells = (f"{claim.readme} ({_links(claim, '')})", _first_difference(claim))
-            table.append(f"| {' | '.join(cells)} | {_published(item, claim)} | {claim.verdict} |")
-    return _between("results", _between("learned", text, _learned(rows)), table)
+            table.append(f"| {' | '.join(cells)} | {claim.published} | {claim.verdict} |")
+    return _between("results", _between("learned", text, _learned(claims)), table)
 
 
 def _between(name: str, text: str, lines: list[str]) -> str:
@@ -224,25 +217,25 @@ def _between(name: str, text: str, lines: list[str]) -> str:
     return text.replace(match[0], "\n".join([start, *lines, end]))
 
 
-def _learned(rows: Rows) -> list[str]:
+def _learned(claims: list[Claim]) -> list[str]:
     """A sentence for each claim that has them, by its verdict; at last the counts."""
     lines: list[str] = []
-    for _, claim in rows:
+    for claim in claims:
         if not claim.learned or claim.numbers is None:
             continue
         # A verdict that no sentence was written for is told as it is.
         said = claim.learned.get(claim.verdict, f"{claim.claim}: {claim.verdict}.")
-        places = " ".join([*claim.ours.values(), str(claim.published)])
+        places = " ".join([*claim.ours.values(), claim.published])
         named = re.findall(r"\b(\w+)/\w+:|\bsweeps/(\w+)\.toml", places)
         sweeps = dict.fromkeys(one or other for one, other in named)
         repeat = " && ".join(f"lab sweep sweeps/{sweep}.toml --train" for sweep in sweeps)
         lines.append(f"{said.format_map(claim.numbers)} (`{repeat}`)")
-    theirs = [claim for _, claim in rows if claim.is_of_a_paper]
-    ours = [claim for _, claim in rows if not claim.is_of_a_paper]
+    theirs = [claim for claim in claims if claim.is_of_a_paper]
+    ours = [claim for claim in claims if not claim.is_of_a_paper]
     untested = sum(claim.remark.startswith("not tested") for claim in theirs)
-    decided = [place for place, (_, claim) in enumerate(rows) if claim.verdict in (HOLDS, FAILS)]
-    together = _all_tests(rows)
-    stay = sum(together.verdict(place) == rows[place][1].verdict for place in decided)
+    decided = [place for place, claim in enumerate(claims) if claim.verdict in (HOLDS, FAILS)]
+    together = _all_tests(claims)
+    stay = sum(together.verdict(place) == claims[place].verdict for place in decided)
     seeds = max((one.seeds for one in theirs if one.verdict == UNDECIDED), default=0)
     lines.append(
         f"Of the claims of the two papers {_tally(theirs)} (at most {seeds} seeds, which tell only"
@@ -253,9 +246,9 @@ def _learned(rows: Rows) -> list[str]:
     return [f"{place}. {line}" for place, line in enumerate(lines, 1)]
 
 
-def _all_tests(rows: Rows) -> Family:
+def _all_tests(claims: list[Claim]) -> Family:
     """The tests of all claims as one family, the strictest reading of how many were tried."""
-    return Family([claim.steps for _, claim in rows])
+    return Family([claim.steps for claim in claims])
 
 
 def _tally(claims: list[Claim]) -> str:
@@ -267,21 +260,12 @@ def _links(claim: Claim, up: str) -> str:
     return ", ".join(f"[{name}]({up}figures/out/{name}.png)" for name in claim.figures)
 
 
-def _published(item: Item | None, claim: Claim) -> str:
-    return item.published_text(claim) if item else str(claim.published)
-
-
 def _ours(claim: Claim) -> str:
     """Each of our numbers with its label, then each difference that was tested, one a line."""
     if claim.numbers is None:
         return UNKNOWN
     numbers = [f"{label} {value}" for label, value in claim.numbers.items()]
     return "<br>".join([*numbers, *claim.differences])
-
-
-def _verdict(claim: Claim) -> str:
-    """The verdict, followed by the remark on it."""
-    return f"{claim.verdict}; {claim.remark}" if claim.remark else claim.verdict
 
 
 def _first_difference(claim: Claim) -> str:

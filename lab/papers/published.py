@@ -7,13 +7,11 @@ numbers of each paper in a file of its own, the hyperparameters and the formulas
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from lab.errors import unknown
 from lab.project import CHECKOUT
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FOLDER = CHECKOUT / "data" / "published"
 PAPERS = {"MaxRL": "arXiv 2602.02710", "PACS": "arXiv 2509.02522"}
@@ -25,8 +23,6 @@ def printed(paper: str, item: str | None = None) -> pd.DataFrame:
     An item is a figure or table, such as "Table 3". Columns: item, model, method, benchmark,
     metric, value (a float), text (as printed), unit, remark.
     """
-    import pandas as pd
-
     if paper not in PAPERS:
         raise unknown("paper", paper, PAPERS)
     table = pd.read_csv(FOLDER / f"{paper.lower()}.csv", dtype=str, keep_default_na=False)
@@ -44,8 +40,6 @@ def printed_texts(file: str, paper: str, item: str) -> pd.DataFrame:
     Columns of "hyperparameters": parameter, value, unit, remark; of "formulas": method, quantity,
     formula.
     """
-    import pandas as pd
-
     table = pd.read_csv(FOLDER / f"{file}.csv", dtype=str, keep_default_na=False)
     mine = table[(table["paper"] == paper) & (table["item"] == item)]
     if mine.empty:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,16 +18,7 @@ from typing import Any
 from lab.errors import unknown
 from lab.papers.measured import Measured, exactly, measured_at
 from lab.papers.published import contradictions, printed
-from lab.papers.verdicts import (
-    FAILS,
-    HOLDS,
-    SHOWN,
-    UNDECIDED,
-    UNKNOWN,
-    Family,
-    Step,
-    steps,
-)
+from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED, UNKNOWN, Family, Step, steps
 from lab.project import CHECKOUT
 from lab.show import plots
 
@@ -38,15 +30,15 @@ WORLDS = ("theory", "images", "mazes", "language models")
 class Claim:
     """A claim of a paper beside what was measured here.
 
-    `ours` says where each of our numbers is recorded; `expects` is the order claimed for them,
-    empty where they are only shown. `family` are the claims whose p-values are adjusted together,
-    this one among them. `read` gives the number at a place; each is read once, and `items` makes
-    claims that read them anew.
-    figures/papers.toml explains the other fields.
+    `published` is a quotation, or cells of the paper's table with their values. `ours` says where
+    each of our numbers is recorded; `expects` is the order claimed for them, empty where they are
+    only shown. `family` are the claims whose p-values are adjusted together, this one among them.
+    `read` gives the number at a place; each is read once, and `items` makes claims that read them
+    anew. figures/papers.toml explains the other fields.
     """
 
     claim: str
-    published: str | list[str]
+    published: str
     ours: dict[str, str]
     expects: str
     family: list[Claim] = field(repr=False)
@@ -89,7 +81,7 @@ class Claim:
     @property
     def is_of_a_paper(self) -> bool:
         """Whether a paper says it; of a question of our own `published` says "no paper ..."."""
-        return not str(self.published).startswith("no paper")
+        return not self.published.startswith("no paper")
 
     @property
     def verdict(self) -> str:
@@ -151,29 +143,15 @@ class Item:
 
         If the published setting was not reproduced, a verdict in another setting says so.
         """
-        verdicts = [
-            claim.verdict for claim in self.compare if claim.verdict not in (UNKNOWN, SHOWN)
-        ]
-        if not verdicts:
+        counts = Counter(claim.verdict for claim in self.compare)
+        words = {HOLDS: "hold", FAILS: "do not hold", UNDECIDED: "undecided"}
+        found = [verdict for verdict in words if counts[verdict]]
+        if not found:
             return SHOWN if self.drawn and not self.missing else UNKNOWN
-        if len(set(verdicts)) == 1:
-            summary = verdicts[0]
-        else:
-            words = {HOLDS: "hold", FAILS: "do not hold", UNDECIDED: "undecided"}
-            counts = {word: verdicts.count(verdict) for verdict, word in words.items()}
-            summary = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        summary = ", ".join(f"{counts[verdict]} {words[verdict]}" for verdict in found)
+        if len(found) == 1:
+            summary = found[0]
         return f"{UNKNOWN} as published; in another setting: {summary}" if self.missing else summary
-
-    def published_text(self, claim: Claim) -> str:
-        """What the paper says on a claim: a quotation, or cells of its table."""
-        if isinstance(claim.published, str):
-            return claim.published
-        table = printed(self.paper, self.item)
-        cells = {f"{row.method}, {row.metric}": row.text for row in table.itertuples()}
-        for name in claim.published:
-            if name not in cells:
-                raise unknown(f"cell of {self.paper}'s {self.item}", name, cells)
-        return "; ".join(f"{name} {cells[name]}" for name in claim.published)
 
 
 def items() -> list[Item]:
@@ -183,9 +161,23 @@ def items() -> list[Item]:
     for item in tomllib.loads(REGISTRY.read_text())["items"]:
         of_item = {key: item[key] for key in ("world", "setting", "figures") if key in item}
         family = families.setdefault(item["paper"], [])
-        claims = [_claim(of_item | claim, family) for claim in item.get("compare", [])]
+        claims = []
+        for claim in item.get("compare", []):
+            if isinstance(claim["published"], list):
+                claim["published"] = _cells(item["paper"], item["item"], claim["published"])
+            claims.append(_claim(of_item | claim, family))
         all_items.append(Item(**item | {"compare": claims}))
     return all_items
+
+
+def _cells(paper: str, item: str, names: list[str]) -> str:
+    """Cells "METHOD, METRIC" of a paper's table, each with the printed value."""
+    table = printed(paper, item)
+    cells = {f"{row.method}, {row.metric}": row.text for row in table.itertuples()}
+    for name in names:
+        if name not in cells:
+            raise unknown(f"cell of {paper}'s {item}", name, cells)
+    return "; ".join(f"{name} {cells[name]}" for name in names)
 
 
 def own_claims() -> list[Claim]:

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
+
 from lab.errors import LabError
 from lab.runs.rollout_store import rollout_files
 from lab.runs.run_folder import Run, step_of
@@ -39,8 +41,6 @@ def follow(run: str | Path, say: Callable[[str], None], seconds: float = SECONDS
 
 def line_of_step(file: Path) -> str:
     """What the rollouts of a step show, in one line."""
-    import pandas as pd
-
     table = pd.read_parquet(file, columns=["step", "problem", "reward", "tokens", "truncated"])
     rewards = table["reward"].dropna()
     groups = table.dropna(subset="reward").groupby("problem")["reward"].mean()

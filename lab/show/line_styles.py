@@ -66,7 +66,7 @@ INDIGO = "#1e0a5a"
 PURPLE = "#c42a96"
 GREY = "#494949"
 BLACK = "#000000"
-PALETTE = (BLUE, ORANGE, RED, GREEN, SKY, INDIGO, PURPLE, GREY, BLACK)
+PALETTE = (BLUE, RED, GREEN, ORANGE, INDIGO, SKY, GREY, BLACK, PURPLE)
 OLIVE = "#999933"  # for estimators without a look of their own
 # Colour, dash, marker. Objectives of one family share a colour; a dash is (offset, (on, off, ...))
 # in line widths.

@@ -31,10 +31,11 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -67,9 +68,6 @@ from lab.show.line_styles import (  # noqa: F401  (figures find them here)
     line_style,
     method_style,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Widths in inches. ICML: one column and the text width. NeurIPS has one column: half of its text
 # width, for two figures side by side, and the text width.
@@ -170,21 +168,33 @@ def by_step(
 ) -> tuple[Figure, Any]:
     """A panel for each metric of `titles`, in it the curves of objectives by step, and a legend.
 
-    `table` is that of `Results.each_over_seeds`, by objective; `names` may hold styles of their
-    own. `height` is in inches; further arguments go to `panels`.
+    `names` may hold styles of their own. `height` is in inches; further arguments go to `panels`.
     """
     styles = names if isinstance(names, Mapping) else {name: line_style(name) for name in names}
     figure, axes = panels(columns=len(titles), width=PAGE, height=height, **shared)
+    draw_by_step(axes, table, styles, titles)
+    letter(axes)
+    columns = min(len(styles), 4)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=columns)
+    return figure, axes
+
+
+def draw_by_step(
+    axes: Iterable[Axes],
+    table: pd.DataFrame,
+    styles: Mapping[str, LineStyle],
+    titles: Mapping[str, str],
+) -> None:
+    """The curves of objectives by step: in each of `axes` one metric of `titles`.
+
+    `table` is that of `Results.each_over_seeds`, by objective.
+    """
     for panel, (metric, title) in zip(axes, titles.items(), strict=True):
         for name, style in styles.items():
             part = table[(table["objective"] == name) & (table["metric"] == metric)]
             curve(panel, part, "step", "mean", style)
         panel.set(title=title, xlabel="step")
         panel.margins(0.06)
-    letter(axes)
-    columns = min(len(styles), 4)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=columns)
-    return figure, axes
 
 
 def rates(
@@ -314,8 +324,6 @@ def kept_data(name: str, table: pd.DataFrame) -> pd.DataFrame:
     The same numbers from another processor differ in their last digits: what is within AGREEMENT
     of the stored numbers leaves the file as it is.
     """
-    import pandas as pd
-
     path = out_folder() / f"{name}.csv"
     # Processors differ in the last of the 16 digits of a float64.
     text = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
@@ -330,8 +338,6 @@ def agree(then: pd.DataFrame, now: pd.DataFrame, near: float = AGREEMENT) -> boo
 
     Numbers agree to a relative `near`, or to a tenth of `near` of the largest in their column.
     """
-    import pandas as pd
-
     if list(then) != list(now) or len(then) != len(now):
         return False
     for column in now:

@@ -36,16 +36,12 @@ def draw(
 ) -> Figure:
     """A panel of rates, with a ring around each objective's best, and one for each of `titles`."""
     figure, axes = plots.panels(columns=1 + len(titles), width=plots.PAGE, height=2.4)
-    for name in names:
-        style, part = plots.line_style(name), table[table["objective"] == name]
-        tried = part[part["metric"] == BY_RATE]
+    styles = {name: plots.line_style(name) for name in names}
+    for name, style in styles.items():
+        tried = table[(table["objective"] == name) & (table["metric"] == BY_RATE)]
         plots.rates(axes[0], tried, "mean", style, best=tried.loc[[tried["mean"].idxmax()]])
-        for panel, metric in zip(axes[1:], titles, strict=True):
-            plots.curve(panel, part[part["metric"] == metric], "step", "mean", style)
     axes[0].set(title=rate_title)
-    for panel, title in zip(axes[1:], titles.values(), strict=True):
-        panel.set(title=title, xlabel="step")
-        panel.margins(0.06)
+    plots.draw_by_step(axes[1:], table, styles, titles)
     plots.letter(axes)
     handles, labels = axes[1].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(names))

@@ -14,6 +14,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from lab.errors import LabError, unknown
 from lab.runs.experiments import experiment
 from lab.runs.former_names import FORMER
@@ -27,7 +29,6 @@ from lab.runs.sweep_results import Results, results_of_runs, results_of_sweep
 from lab.show.problem_rates import baseline, pass_rates
 
 if TYPE_CHECKING:
-    import pandas as pd
     from IPython.display import HTML
 
 FIRST, LAST = "first step", "last step"
@@ -99,8 +100,6 @@ def pass_rates_by_evaluation(
     The column `evaluation` tells them apart. Recorded results keep the last evaluation only, so the
     first one is read from the run folders that `sources` names, if all of them are here.
     """
-    import pandas as pd
-
     tables = [pass_rates(results.groups, by).assign(evaluation=LAST)]
     first = _first_groups(results, sources)
     if first is not None:
@@ -124,8 +123,6 @@ def _first_groups(results: Results, sources: Sequence[str | Path]) -> pd.DataFra
 
     None if a run is not here, or was evaluated once.
     """
-    import pandas as pd
-
     paths = [Path(source) for source in sources]
     is_sweep = paths[0].suffix == ".toml"
     runs = [item.run for item in read_sweep(paths[0])] if is_sweep else list(map(Run, paths))
@@ -197,8 +194,6 @@ def main_metrics(results: Results, metric: str) -> list[str]:
 
 def all_curves(results: Results, metrics: Sequence[str], by: Sequence[str]) -> pd.DataFrame:
     """The `curves` of several metrics below each other: their values in `value`, by `metric`."""
-    import pandas as pd
-
     tables = [
         curves(results, metric, by).rename(columns={metric: "value"}).assign(metric=metric)
         for metric in metrics
@@ -222,8 +217,6 @@ def origins(results: Results) -> pd.DataFrame:
 
     A run that was resumed under other code has the step and commit of each such resume, too.
     """
-    import pandas as pd
-
     rows = []
     for id, run in results.runs.items():
         provenance = run["provenance"]
@@ -240,7 +233,6 @@ def table_of(frame: pd.DataFrame, digits: int = 6) -> HTML:
 
     `digits` are the decimals of numbers that are not whole. The index is not shown.
     """
-    import pandas as pd
     from IPython.display import HTML
 
     with pd.option_context("display.max_colwidth", None):  # commands are longer than 50 characters

@@ -1,8 +1,7 @@
 """The figures of a report, drawn by seaborn: curves, distributions and transitions.
 
 Every number and every interval comes from the tables of `lab.show.report` and
-`lab.show.problem_rates`; seaborn computes none. It is imported inside the functions, since it takes
-two seconds to load.
+`lab.show.problem_rates`; seaborn computes none.
 """
 
 from __future__ import annotations
@@ -10,33 +9,24 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.pyplot as plt
+import pandas as pd
+import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from lab.errors import LabError
 from lab.show import plots
-
-if TYPE_CHECKING:
-    import pandas as pd
+from lab.show.line_styles import PALETTE
 
 COLUMNS = 3  # panels side by side
 HEIGHT = 1.9  # of a panel, in inches
 LEGEND_ROW = 0.17  # its height in inches
 # Of settings that are no methods.
-COLORS = (
-    plots.BLUE,
-    plots.RED,
-    plots.GREEN,
-    plots.ORANGE,
-    plots.INDIGO,
-    plots.SKY,
-    plots.GREY,
-    plots.BLACK,
-)
+COLORS = tuple(color for color in PALETTE if color != plots.PURPLE)
 # On and off in line widths; a solid line has none.
 DASHES = ((), (5, 1.5), (1, 1), (4, 1, 1, 1), (2, 1), (6, 1, 1, 1, 1, 1))
 Look = tuple[str, tuple[float, ...]]  # colour and dashes
@@ -86,8 +76,6 @@ def draw_curves(table: pd.DataFrame, by: Sequence[str]) -> Figure:
 
     LabError: the table has one step only.
     """
-    import seaborn
-
     steps = table["step"].nunique()
     if steps == 1:
         raise LabError(
@@ -127,8 +115,6 @@ def draw_curves(table: pd.DataFrame, by: Sequence[str]) -> Figure:
 
 def draw_distributions(rates: pd.DataFrame, by: Sequence[str]) -> Figure:
     """The share of problems at or below each pass rate: one panel for each `evaluation`."""
-    import seaborn
-
     _use_style()
     style = looks(rates, by)
     evaluations = rates["evaluation"].nunique()
@@ -155,8 +141,6 @@ def draw_transitions(table: pd.DataFrame, before: str, after: str) -> Figure:
     Cells on the diagonal, where a problem stays in its bin, are framed. `before` and `after` name
     the two evaluations on the axes.
     """
-    import seaborn
-
     settings = table["setting"].unique()
     columns = min(COLUMNS, len(settings))
     rows = math.ceil(len(settings) / columns)
@@ -209,8 +193,6 @@ def _size(panels: int) -> dict[str, float]:
 
 def _with_legend_below(grid: Any) -> Figure:
     """The figure of a seaborn grid, its legend moved from the panels to rows of its own."""
-    import seaborn
-
     names = [text.get_text() for text in grid.legend.get_texts()]
     figure: Figure = grid.figure
     # Characters are about 0.05 inches wide, and a line with its gaps half an inch.
