@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from fnmatch import fnmatch
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -178,46 +179,8 @@ def graph() -> dict[str, set[str]]:
     }
 
 
-def circle(module: str, arrows: dict[str, set[str]]) -> list[str]:
-    """A way along the imports from a module back to itself; empty where there is none."""
-    waiting, seen = [[module]], set()
-    while waiting:
-        way = waiting.pop()
-        for name in arrows[way[-1]]:
-            if name == module:
-                return [*way, name]
-            if name not in seen:
-                seen.add(name)
-                waiting.append([*way, name])
-    return []
-
-
 def test_there_is_no_circle_of_imports():
-    arrows = graph()
-    assert {module: way for module in arrows if (way := circle(module, arrows))} == {}
-
-
-TYPES = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
-
-
-@pytest.mark.parametrize(
-    "module, source, message",
-    [
-        ("mathematics.weights", "from lab import losses", "may not import from torch"),
-        ("mathematics.weights", "def f():\n    import lab.runs.sweep", "2 imports lab.runs.sweep"),
-        ("mathematics.weights", "import_module('lab.toy.maze')", "imports lab.toy.maze"),
-        ("mathematics.weights", "class A:\n    import torch", "on loading mathematics may import"),
-        ("mathematics.weights", TYPES + "import scipy", "may name only numpy and torch in types"),
-        ("mathematics.stats", "def f():\n    import pandas", "only numpy, scipy, torch"),
-        ("toy.maze", "from lab.judge.verifier import x", "lab.toy may not import from lab.judge"),
-        ("toy.maze", "import matplotlib.pyplot as plt", "worlds knows no figure"),
-        ("llm.engines.base", "from vllm import LLM", "inside the function that needs it"),
-        ("show.plots", "from lab.attic import old", "imports lab.attic, which has no layer"),
-    ],
-)
-def test_a_false_import_is_caught(module, source, message):
-    (wrong,) = violations(f"lab.{module}", source)
-    assert message in wrong
+    TopologicalSorter(graph()).prepare()  # else a CycleError that names one
 
 
 # --- What importing the lab costs ---------------------------------------------------------------
@@ -241,16 +204,8 @@ def test_importing_the_lab_loads_numpy_and_nothing_heavier():
     assert {"lab", "numpy"} <= loaded
     # How long the import takes is in benchmarks/import_time.py: a busy machine makes any bound here
     # wrong.
-    assert not loaded & {
-        "torch",
-        "scipy",
-        "pandas",
-        "pyarrow",
-        "matplotlib",
-        "sklearn",
-        "transformers",
-        "papermill",
-    }
+    heavy = "torch scipy pandas pyarrow matplotlib sklearn transformers papermill"
+    assert not loaded & set(heavy.split())
 
 
 def test_the_settings_of_all_experiments_load_nothing_but_their_errors():
