@@ -183,6 +183,18 @@ def test_there_is_no_circle_of_imports():
     TopologicalSorter(graph()).prepare()  # else a CycleError that names one
 
 
+@pytest.mark.parametrize(
+    "module, source",
+    [
+        ("mathematics.weights", "def f():\n    import lab.runs.sweep"),
+        ("toy.maze", "import matplotlib.pyplot as plt"),
+        ("llm.engines.base", "from vllm import LLM"),
+    ],
+)
+def test_a_false_import_is_caught(module, source):
+    assert len(violations(f"lab.{module}", source)) == 1
+
+
 # --- What importing the lab costs ---------------------------------------------------------------
 
 

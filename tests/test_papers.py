@@ -174,8 +174,11 @@ def test_what_is_written_from_the_registry_is_current(kept):
 def test_the_command_writes_tables_and_pages(folders, monkeypatch, capsys):
     from lab.cli import main
 
-    draw = plots.draw_figures  # all of them take a minute
+    # All of them take a minute: one figure, and the pages of one table.
+    draw = plots.draw_figures
     monkeypatch.setattr(plots, "draw_figures", lambda names, *style: draw(["weights"], *style))
+    monkeypatch.setattr(pages, "items", lambda: [BY_KEY["maxrl_table_3"]])
+    monkeypatch.setattr(pages, "own_claims", list)
     assert main(["figures"]) == 0
     out = folders / "figures"
     assert {"papers.md", "results.md", "README.md", "table_maxrl_table_3.md"} <= {

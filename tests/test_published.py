@@ -21,18 +21,18 @@ CELLS = {
 } | {("PACS", f"Table {n}"): 18 for n in range(9, 14)}
 
 
-@pytest.mark.parametrize("paper, item", CELLS)
-def test_a_table_has_as_many_cells_as_are_printed_and_no_cell_twice(paper, item):
-    table = printed(paper, item)
-    assert len(table) == CELLS[paper, item]
-    assert not table.duplicated(["model", "method", "benchmark", "metric"]).any()
+def test_a_table_has_as_many_cells_as_are_printed_and_no_cell_twice():
+    for (paper, item), cells in CELLS.items():
+        table = printed(paper, item)
+        assert len(table) == cells, item
+        assert not table.duplicated(["model", "method", "benchmark", "metric"]).any(), item
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_percentages_lie_between_0_and_100_and_the_text_is_the_number(paper):
-    table = printed(paper)
-    assert table[table["unit"] == "percent"]["value"].between(0, 100).all()
-    assert (table["text"].astype(float) == table["value"]).all()
+def test_percentages_lie_between_0_and_100_and_the_text_is_the_number():
+    for paper in PAPERS:
+        table = printed(paper)
+        assert table[table["unit"] == "percent"]["value"].between(0, 100).all()
+        assert (table["text"].astype(float) == table["value"]).all()
 
 
 def test_the_averages_and_gains_of_pacs_table_1_follow_from_its_cells():
@@ -52,19 +52,13 @@ def test_the_averages_and_gains_of_pacs_table_1_follow_from_its_cells():
         )
 
 
-@pytest.mark.parametrize(
-    "paper, item",
-    [
-        key
-        for key in CELLS
-        if key not in {("PACS", "Table 1"), ("PACS", "Table 3"), ("MaxRL", "Table 7")}
-    ],
-)
-def test_pass_at_k_never_falls_with_k(paper, item):
-    table = printed(paper, item)
-    for _, part in table.groupby(["model", "method", "benchmark"]):
-        ks = part["metric"].str.removeprefix("pass@").astype(int)
-        assert len(ks) >= 3 and (np.diff(part["value"].to_numpy()[np.argsort(ks)]) >= 0).all()
+def test_pass_at_k_never_falls_with_k():
+    other = {("PACS", "Table 1"), ("PACS", "Table 3"), ("MaxRL", "Table 7")}
+    for paper, item in CELLS.keys() - other:
+        for _, part in printed(paper, item).groupby(["model", "method", "benchmark"]):
+            ks = part["metric"].str.removeprefix("pass@").astype(int)
+            values = part["value"].to_numpy()[np.argsort(ks)]
+            assert len(ks) >= 3 and (np.diff(values) >= 0).all(), item
 
 
 def test_a_cell_that_two_tables_share_is_the_same_but_for_the_one_that_a_note_names():

@@ -1,6 +1,7 @@
 """Numbers of claims are the recorded ones, and verdicts say no more than paired differences."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,16 @@ from lab.runs.sweep_file import read_sweep
 def kept(monkeypatch):
     """The figures as they lie in the repository."""
     monkeypatch.delenv("LAB_FIGURES")
+
+
+@pytest.fixture(scope="module")
+def families():
+    """The claims of papers that Holm corrects together, and the lab's own: read once."""
+    of_papers = [claim for item in items() for claim in item.compare]
+    return [
+        list({id(claim.family): claim.family for claim in claims}.values())
+        for claims in (of_papers, own_claims())
+    ]
 
 
 def seeds(values, share=False):
@@ -202,7 +213,7 @@ def test_numbers_of_other_seeds_or_problems_are_not_compared():
 # --- The registry ---------------------------------------------------------------------------------
 
 
-def test_every_verdict_is_what_a_second_reading_of_its_differences_gives(kept):
+def test_every_verdict_is_what_a_second_reading_of_its_differences_gives(families):
     """By scipy and Holm written out, for the claims over seeds alone."""
     from scipy.stats import ttest_1samp, ttest_rel
 
@@ -216,9 +227,8 @@ def test_every_verdict_is_what_a_second_reading_of_its_differences_gives(kept):
         ends = ((-step.margin, "greater"), (step.margin, "less"))
         return max(ttest_1samp(difference, end, alternative=side).pvalue for end, side in ends)
 
-    families = {id(claim.family): claim.family for item in items() for claim in item.compare}
-    checked = 0
-    for family in families.values():
+    checked, (of_papers, _) = 0, families
+    for family in of_papers:
         tests = [
             (claim, step, word, p)
             for claim in family
@@ -241,11 +251,9 @@ def test_every_verdict_is_what_a_second_reading_of_its_differences_gives(kept):
     assert checked >= 8
 
 
-def test_no_claim_is_tested_twice_among_those_that_holm_corrects_together(kept):
+def test_no_claim_is_tested_twice_among_those_that_holm_corrects_together(families):
     """Another hypothesis on the same difference, such as a margin of our own, is another family."""
-    claims = [claim for item in items() for claim in item.compare] + own_claims()
-    families = {id(claim.family): claim.family for claim in claims}.values()
-    for claims in families:
+    for claims in sum(families, []):
         pairs = [
             frozenset(
                 (claim.ours.get(step.left, step.left), claim.ours.get(step.right, step.right))
@@ -265,6 +273,7 @@ SWEEPS = {file.stem: file for file in (ROOT / "sweeps").glob("*.toml")}
 
 
 def test_no_seed_that_chose_a_learning_rate_is_among_those_that_test_it():
+    @cache
     def seeds_of(name):
         return {item.given.get("seed", 0) for item in read_sweep(SWEEPS[name])}
 
@@ -279,9 +288,9 @@ def test_no_seed_that_chose_a_learning_rate_is_among_those_that_test_it():
     assert checked >= 20
 
 
-def test_runs_on_mazes_that_are_compared_seed_by_seed_begin_alike_or_a_remark_says_so():
+def test_runs_on_mazes_that_are_compared_seed_by_seed_begin_alike_or_a_remark_says_so(families):
     """Supervised training leads another processor to another start (data/results/README.md)."""
-    for claim in own_claims():
+    for claim in sum(families[1], []):
         sweeps = {place.split("/")[0] for place in claim.ours.values() if "/maze: " in place}
         records = [results(sweep, "maze").metrics for sweep in sweeps]
         if not records:

@@ -62,5 +62,6 @@ def _cell(a: Measured, b: Measured) -> str:
     assert a.over != "exact" and a.over != "one run"  # of trained runs, several seeds
     difference = compare(a.values, b.values, a.over).difference
     text = signed(difference)
-    told = text if difference.low <= 0 <= difference.high else f"**{text}**"
-    return f"{a.mean:.3f}, {b.mean:.3f}<br>{told}"
+    if not difference.low <= 0 <= difference.high:
+        text = f"**{text}**"
+    return f"{a.mean:.3f}, {b.mean:.3f}<br>{text}"

@@ -3,8 +3,8 @@
 An expected order is tested step by step, left against right. A step holds, or fails, where the
 p-value of its difference is at most 5% after Holm's correction over all steps of all claims of the
 same paper, or of the same experiment of ours. "=" holds only within a margin that was named before
-the runs; without one it can fail, and cannot hold. What is neither is undecided, and then the
-difference which the experiment would have shown is told. Numbers without chance are compared as
+the runs; without one it can fail, and cannot hold. What is neither is undecided, and its text gives
+the smallest difference that the experiment would have shown. Numbers without chance are compared as
 they are.
 """
 
@@ -116,8 +116,8 @@ class Step:
             a, b = self.a.mean, self.b.mean
             true = {">": a > b, "<": a < b, "=": bool(np.isclose(a, b, rtol=1e-9))}
             return HOLDS if true[self.sign] else FAILS
-        told = zip(self.tests, adjusted, strict=True)
-        return next((verdict for (verdict, _), p in told if p <= LEVEL), UNDECIDED)
+        tests = zip(self.tests, adjusted, strict=True)
+        return next((verdict for (verdict, _), p in tests if p <= LEVEL), UNDECIDED)
 
     def text(self, adjusted: Sequence[float], tests: int) -> str:
         """The difference in words: its interval, p-values and verdict.

@@ -24,16 +24,16 @@ def follow(run: str | Path, say: Callable[[str], None], seconds: float = SECONDS
     path = Path(run)
     if not (path / "params.json").exists():
         raise LabError(f"{path} stores no rollouts: give the run folder of a language model")
-    told = -1
+    last = -1
     while True:
-        finished = Run(path).finished  # looked at first, so that no last step is missed
+        finished = Run(path).finished  # read first, so that no last step is missed
         for file in rollout_files(path):
             step = step_of(file)
-            if step > told:
+            if step > last:
                 say(line_of_step(file))
-                told = step
+                last = step
         if finished:
-            if told < 0:
+            if last < 0:
                 raise LabError(f"{path} stores no rollouts: its trainer tells none")
             return
         time.sleep(seconds)

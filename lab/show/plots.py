@@ -388,15 +388,15 @@ def _identities(runs: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """What the record of a figure says of its runs: it follows from their parameters alone."""
     names = {run["params"]["experiment"] for run in runs.values()}
     experiments = {name: experiment(name) for name in names}  # each preset is read once
-    told = {}
+    identities = {}
     for id, run in runs.items():
         scale, parameters = run["params"]["scale"], run["params"]["parameters"]
-        told[id] = {
+        identities[id] = {
             "scale": scale,
             "seed": parameters.get("seed"),
             "command": experiments[run["params"]["experiment"]].command(scale, parameters),
         }
-    return told
+    return identities
 
 
 def _interval_counts(table: pd.DataFrame) -> dict[str, Any]:
