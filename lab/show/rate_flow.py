@@ -8,6 +8,7 @@ path) and `pass_rate`. Pass rates are drawn on an axis of log-odds, log10 p/(1-p
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -64,7 +65,7 @@ def draw_flow(axes: Axes, flow: pd.DataFrame) -> None:
         )
         axes.plot(lines.index, lines, color=color, linewidth=0.4, alpha=0.35, rasterized=True)
         middle = lines.quantile(0.5, axis=1, interpolation="lower")
-        look = {"color": color, "linewidth": 1.6, "marker": marker, "markersize": 3}
+        look: dict[str, Any] = {"color": color, "linewidth": 1.6, "marker": marker, "markersize": 3}
         label = f"{moves} moves (n = {lines.shape[1]})"
         every = max(1, len(lines) // 5)
         axes.plot(middle.index, middle, **look, label=label, markevery=every)

@@ -102,10 +102,19 @@ def draw_curves(table: pd.DataFrame, by: Sequence[str]) -> Figure:
         facet_kws={"sharey": False, "legend_out": False},
         **_size(table["metric"].nunique()),
     )
-    for (metric, setting), part in table.groupby(["metric", "setting"]):
-        band = (part["step"], part["low"], part["high"])
-        look = {"color": style[setting][0], "alpha": 0.15, "linewidth": 0}
-        grid.axes_dict[metric].fill_between(*band, **look)
+
+    def bands(data: pd.DataFrame, color: Any) -> None:
+        for setting, part in data.groupby("setting"):
+            grid.axes_dict[data["metric"].iloc[0]].fill_between(
+                part["step"],
+                part["low"],
+                part["high"],
+                color=style[setting][0],
+                alpha=0.15,
+                linewidth=0,
+            )
+
+    grid.map_dataframe(bands)
     grid.set_titles("{col_name}")
     grid.set_axis_labels("step", "")
     for axes in grid.axes.flat:
