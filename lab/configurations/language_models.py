@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lab.configurations.settings import Config, setting
+from lab.configurations.settings import Config, random_seed, setting
 from lab.errors import LabError, parse_call
 
 
@@ -149,9 +149,7 @@ class LanguageModelConfig(Config):
         "nucleus sampling threshold of the evaluation", least=0.001, most=1.0
     )
     log_every: int = setting("steps between records", least=1, most=1_000_000)
-    seed: int = setting(
-        "random seed of the order of the problems and of the rollouts", least=0, most=2**31 - 1
-    )
+    seed: int = random_seed("the order of the problems and of the rollouts")
 
     def refuse(self, names: Iterable[str], reason: str, instead: str = "") -> None:
         """LabError: one of these settings is not zero, false or empty, and would be ignored.
@@ -191,4 +189,4 @@ class RolloutStatisticsConfig(Config):
         "hashed-ngrams (compares wording, offline), or an embedding model such as "
         "Qwen/Qwen3-Embedding-0.6B",
     )
-    seed: int = setting("random seed of the sampling", least=0, most=2**31 - 1)
+    seed: int = random_seed("the sampling")

@@ -93,6 +93,11 @@ def setting(
     return dataclasses.field(default=default, metadata={"setting": written})
 
 
+def random_seed(of: str) -> Any:
+    """The field of a random seed."""
+    return setting(f"random seed of {of}", least=0, most=2**31 - 1)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Config:
     """The settings of one run. Every value is checked when the object is made.

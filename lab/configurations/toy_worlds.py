@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.configurations.settings import Config, setting
+from lab.configurations.settings import Config, random_seed, setting
 from lab.errors import LabError
 
 # From so many rollouts a maze on, `pass_rates = "auto"` is exact. After the supervised training of
@@ -44,11 +44,7 @@ class TabularConfig(Config):
         "learning rate of plain gradient ascent on each problem's logits", least=1e-6, most=1000.0
     )
     log_every: int = setting("steps between records", least=1, most=1_000_000)
-    seed: int = setting(
-        "random seed of the rollouts; the initial logits are the same for every seed",
-        least=0,
-        most=2**31 - 1,
-    )
+    seed: int = random_seed("the rollouts; the initial logits are the same for every seed")
     rewards: str = setting(
         "binary: 1 for the right answer, 0 for the others; graded: answer k of n is worth"
         " 1 - k/(n-1), for an estimator that takes real rewards, such as lift(maxrl)",
@@ -77,11 +73,7 @@ class DigitsConfig(Config):
     )
     warmup: int = setting("steps of linear warm-up before the cosine decay", least=0, most=100_000)
     log_every: int = setting("steps between records", least=1, most=1_000_000)
-    seed: int = setting(
-        "random seed of the initial weights, the order of the images and the sampled labels",
-        least=0,
-        most=2**31 - 1,
-    )
+    seed: int = random_seed("the initial weights, the order of the images and the sampled labels")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,11 +124,7 @@ class ImagesConfig(Config):
     )
     compile_model: bool = setting("compile the network with torch.compile")
     log_every: int = setting("steps between records", least=1, most=1_000_000)
-    seed: int = setting(
-        "random seed of the initial weights, the images and the sampled labels",
-        least=0,
-        most=2**31 - 1,
-    )
+    seed: int = random_seed("the initial weights, the images and the sampled labels")
     rewards: str = setting(
         "binary: 1 for the image's own label, 0 for the others; graded, of procedural images: the"
         " share of shape, colour, texture and place that the label has right, for an estimator that"
@@ -181,9 +169,7 @@ class MazeStartConfig(Config):
     )
     mazes: int = setting("held-out mazes per evaluation", least=1, most=4096)
     samples: int = setting("rollouts per held-out maze in an evaluation", least=1, most=65_536)
-    seed: int = setting(
-        "random seed of the initial weights, the mazes and the rollouts", least=0, most=2**31 - 1
-    )
+    seed: int = random_seed("the initial weights, the mazes and the rollouts")
     measure: str = setting(
         "generalisation: the mazes of an evaluation are never trained on; fit: they are drawn like "
         "those of training, and may be trained on",
@@ -231,7 +217,11 @@ class MazeStartConfig(Config):
         """
         super().__post_init__()
         if self.pass_rates == "auto":
-            object.__setattr__(self, "pass_rates", _cheaper(self.samples, self.precision))
+            # It depends on settings alone: a run is evaluated alike on every machine. In half
+            # precision pass rates differ by some per cent from one arrangement of the forward pass
+            # to another, so that their bounds certify little.
+            exact = self.samples >= EXACT_FROM and self.precision == "float32"
+            object.__setattr__(self, "pass_rates", "exact" if exact else "sampled")
         if not self.start_from:
             if self.start_sha256:
                 raise LabError(
@@ -248,16 +238,6 @@ class MazeStartConfig(Config):
                 " leave start_sha256 out for a run from the model that is there now"
             )
         object.__setattr__(self, "start_sha256", digest)
-
-
-def _cheaper(samples: int, precision: str) -> str:
-    """The kind of evaluation that `auto` stands for.
-
-    It depends on settings alone, so that a run is evaluated alike on every machine. Half precision
-    is sampled: its pass rates differ by some per cent from one arrangement of the forward pass to
-    another, so that their bounds certify little.
-    """
-    return "exact" if samples >= EXACT_FROM and precision == "float32" else "sampled"
 
 
 def digest_of_start(folder: Path) -> str:
