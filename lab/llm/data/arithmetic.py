@@ -12,10 +12,9 @@ with two names and three kinds of item ("Tom has 3 pens and buys 4. How many?").
 | 4 | two, brackets | 10 to 29 with 2 to 9 | 30,720 | 24,447 | 6,273 | 48 |
 | 5 | three, brackets | 2 to 9 | 78,555 | 63,262 | 15,293 | 57 |
 
-No intermediate result is negative. A hash of a question's content, which is its numbers and
-operators in any order, decides whether it belongs to the test split; about one content in five
-does. Neither the wording nor the seed matters. So the splits share no question, and a test sum such
-as 3+4 is never trained on as 4+3 or as a word problem.
+No intermediate result is negative. A hash of a question's content, its numbers and operators in any
+order, puts about one in five into the test split: a test sum such as 3+4 is never trained on as 4+3
+or as a word problem.
 """
 
 from __future__ import annotations

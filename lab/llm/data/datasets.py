@@ -7,7 +7,7 @@ revision was established.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,8 +61,8 @@ class DatasetSpec:
     | "####" | what follows the last ####, without commas (GSM8K) |
     | "letter" | the letter of the right option of four (GPQA); the question seeds their order |
 
-    `tolerance`: how far from a gold that is a number an answer may be, relative to it.
-    The number of rows is not checked where `rows` is 0.
+    `tolerance`: how far from a gold that is a number an answer may be, relative to it. `rows`: 0 is
+    any number.
     """
 
     name: str
@@ -105,10 +105,9 @@ def load(
 ) -> ProblemSet:
     """The problems of one set of the table, or of a file of your own, in row order.
 
-    `folder` is an offline folder with `<name>.parquet` (or .jsonl, .json, .csv) or a sub-folder
-    `<name>` of such files, or one such file. If it is empty, the set comes from the hub at its
-    pinned revision. A `name` that ends in .parquet, .jsonl, .json or .csv is a file of your own,
-    of any length; `columns` are those of its questions and answers.
+    `folder` is an offline folder, see `readers.find_files`; if it is empty, the set comes from the
+    hub at its pinned revision. A `name` that ends in .parquet, .jsonl, .json or .csv is a file of
+    your own, of any length; `columns` are those of its questions and answers.
 
     LabError: a missing file, a missing column, or, for a set of the table, a wrong number of rows.
     """
@@ -140,20 +139,18 @@ def load(
 def describe_datasets(
     folder: str | Path = "", more: Callable[[ProblemSet], list[str]] | None = None
 ) -> list[str]:
-    """One line for each set of the table: what the offline folder holds of it, and its revision.
+    """What `lab data check` prints: what the offline folder holds of each set, and its revision.
 
-    `more` gives the lines that follow that of a set.
-
-    This is what `lab data check` prints. Every file of the folder is read and checked as by `load`;
-    the network is never used.
+    Every file is read and checked as by `load`; the network is never used. `more` gives the lines
+    that follow that of a set.
     """
     lines = []
     for name, spec in DATASETS.items():
-        loaded = None
+        loaded, status = None, f"{name}: not offline"
         try:
-            is_offline = folder and readers.find_files(name, Path(folder), spec.heads)
-            loaded = load(name, folder) if is_offline else None
-            status = str(loaded) if loaded else f"{name}: not offline"
+            if folder and readers.find_files(name, Path(folder), spec.heads):
+                loaded = load(name, folder)
+                status = str(loaded)
         except LabError as error:
             status = f"{name}: {error}"
         gated = ", gated" if spec.gated else ""
@@ -177,18 +174,20 @@ def _checked_problems(spec: DatasetSpec, table: Any, source: str) -> ProblemSet:
             f" split {spec.split!r} of {spec.hub} ({spec.pin}), or load a selection as a file of"
             " your own"
         )
-    problems = []
-    skipped = []
-    for row, values in enumerate(table.select_columns(list(spec.fields))):
-        problem_id = f"{spec.name}/{row}"
-        question, answer = _question_and_answer(values, spec)
-        if spec.tolerance and NUMBER.fullmatch(answer):
-            answer += f" [within {spec.tolerance} of it]"  # as lab.judge.equality reads it
+    rows = table.select_columns(list(spec.fields))
+    return numbered(spec.name, (_question_and_answer(values, spec) for values in rows))
+
+
+def numbered(source: str, rows: Iterable[tuple[str, str]]) -> ProblemSet:
+    """A set of pairs (question, answer), each under its number."""
+    problems, skipped = [], []
+    for number, (question, answer) in enumerate(rows):
+        problem_id = f"{source}/{number}"
         if question.strip() and answer:
-            problems.append(Problem(problem_id, question, answer, spec.name))
+            problems.append(Problem(problem_id, question, answer, source))
         else:
             skipped.append(problem_id)
-    return ProblemSet(spec.name, tuple(problems), tuple(skipped))
+    return ProblemSet(source, tuple(problems), tuple(skipped))
 
 
 def _question_and_answer(values: dict[str, Any], spec: DatasetSpec) -> tuple[str, str]:
@@ -206,4 +205,7 @@ def _question_and_answer(values: dict[str, Any], spec: DatasetSpec) -> tuple[str
         )
         # The right answer is the first of `answers`.
         return f"{question.strip()}\n\n{options}", "ABCD"[order.index(0)]
-    return question, answers[0] if all(answers) else ""
+    answer = answers[0] if all(answers) else ""
+    if spec.tolerance and NUMBER.fullmatch(answer):
+        answer += f" [within {spec.tolerance} of it]"  # as lab.judge.equality reads it
+    return question, answer

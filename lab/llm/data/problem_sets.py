@@ -12,7 +12,7 @@ from typing import Any
 
 from lab.errors import LabError, parse_call, unknown, whole
 from lab.llm.data import arithmetic
-from lab.llm.data.datasets import DATASETS, Problem, ProblemSet, load
+from lab.llm.data.datasets import DATASETS, ProblemSet, load, numbered
 from lab.llm.data.readers import KINDS
 from lab.plugins import load_plugins, user_code
 
@@ -51,9 +51,8 @@ def problem_set(
     """The first `problems` problems of a set, or all of them.
 
     `name` is "arithmetic" (level 1) or "arithmetic(level=2)", whose problems of `split` come in the
-    order of seed 0; a registered function's, with options in the same way; a file; or a set of the
-    table in `lab.llm.data.datasets`, which is looked for in `folder`. `columns` are those of a
-    file's questions and answers.
+    order of seed 0; a registered function's, with options in the same way; or a file or a set of
+    the table, as `lab.llm.data.datasets.load` reads them from `folder` and `columns`.
 
     LabError: there is no such set, or fewer than two of the problems have a gold answer.
     """
@@ -123,20 +122,11 @@ def _of_function(name: str, split: str) -> ProblemSet:
     code = inspect.unwrap(function).__code__
     with user_code(f"problem set {name}", code.co_filename, code.co_firstlineno):
         rows = list(function(split, **options))
-    problems, skipped = [], []
     for number, row in enumerate(rows):
-        question, answer = _texts(name, number, row)
-        if question.strip() and answer:
-            problems.append(Problem(f"{name}/{number}", question, answer, name))
-        else:
-            skipped.append(f"{name}/{number}")
-    return ProblemSet(name, tuple(problems), tuple(skipped))
-
-
-def _texts(name: str, number: int, row: Any) -> tuple[str, str]:
-    match row:
-        case (str(question), str(answer)):
-            return question, answer
-    raise LabError(
-        f"problem set {name}, row {number}: found {row!r}; give two texts, question and answer"
-    )
+        match row:
+            case (str(), str()):
+                continue
+        raise LabError(
+            f"problem set {name}, row {number}: found {row!r}; give two texts, question and answer"
+        )
+    return numbered(name, rows)

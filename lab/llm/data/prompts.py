@@ -13,9 +13,8 @@ part of the prompt.
 | plain | this project's own, for tiny models: the question and a newline |
 
 Known differences: five of MaxRL's six data scripts double the braces of \\boxed, as in a template,
-but never format the text. MaxRL's E.3.1 prints an example with the other suffix and with a system
-turn; the code has neither. PACS's C.1 prints the system turn "You are a helpful assistant.", which
-Qwen2.5's chat template adds by itself.
+but never format the text. MaxRL's E.3.1 prints another suffix and a system turn; the code has
+neither. Qwen2.5's chat template adds the system turn that PACS's C.1 prints.
 """
 
 from __future__ import annotations
@@ -71,9 +70,7 @@ class Prompt:
             return text
         if getattr(tokenizer, "chat_template", None) is None:
             problem = (
-                "no tokenizer was given"
-                if tokenizer is None
-                else "the tokenizer has no chat template"
+                "the tokenizer has no chat template" if tokenizer else "no tokenizer was given"
             )
             raise LabError(
                 f"prompt {self.name!r} is the turn of a chat and {problem}: give the tokenizer of a"

@@ -1,7 +1,6 @@
 """Rows of questions and answers from files or from the hub, read by the library `datasets`.
 
-`datasets` is imported when it is first needed. `trust_remote_code` is never set, so no code of a
-repository is run.
+`trust_remote_code` is never set, so no code of a repository is run.
 """
 
 from __future__ import annotations
@@ -22,27 +21,17 @@ def find_files(name: str, folder: Path, heads: Sequence[str] = ()) -> list[Path]
 
     They are `<name>.parquet` (or .jsonl, .json, .csv), or all such files of the sub-folder
     `<name>`. Where file names begin with one of `heads` (the split, the configuration), only those
-    count. A `folder` that is itself a file is the set.
-
-    LabError: there is no such folder, the file is of no known kind, or the kinds are mixed.
+    count. LabError: there is no such folder, or the kinds are mixed.
     """
-    if folder.is_file():
-        if folder.suffix not in KINDS:
-            raise LabError(
-                f"{folder} is not a file of rows: give one that ends in {', '.join(KINDS)}"
-            )
-        paths = [folder]
-    elif folder.is_dir():
-        subfolder = folder / name
-        if subfolder.is_dir():
-            candidates = sorted(subfolder.iterdir())
-        else:
-            candidates = [folder / f"{name}{suffix}" for suffix in KINDS]
-        paths = [path for path in candidates if path.suffix in KINDS and path.is_file()]
-        # A folder may hold other splits too; files named in another way are all of the set.
-        paths = [path for path in paths if path.name.startswith(tuple(heads))] or paths
-    else:
+    if not folder.is_dir():
         raise LabError(f"there is no folder {folder}: give the one that holds the data sets")
+    if (folder / name).is_dir():
+        candidates = sorted((folder / name).iterdir())
+    else:
+        candidates = [folder / f"{name}{suffix}" for suffix in KINDS]
+    paths = [path for path in candidates if path.suffix in KINDS and path.is_file()]
+    # A folder may hold other splits too; files named in another way are all of the set.
+    paths = [path for path in paths if path.name.startswith(tuple(heads))] or paths
     if len({KINDS[path.suffix] for path in paths}) > 1:
         raise LabError(
             f"{describe_files(paths)} are of different kinds: keep one kind of file for {name}"
