@@ -87,7 +87,7 @@ def run(args: argparse.Namespace, model: str, kind: str, scratch: str) -> tuple[
     """Seconds of each step, of its generation, and of what we add to it."""
     from datasets import Dataset
 
-    from lab.llm.engines.base import Sampling, encode_prompts
+    from lab.llm.engines.base import Sampling
     from lab.llm.engines.transformers_engine import TransformersEngine
     from lab.llm.train.trl_trainer import ObjectiveTrainer
 
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace, model: str, kind: str, scratch: str) -> tuple[
 
     def roll_out(prompts, trainer):
         began, N = time.perf_counter(), args.rollouts
-        ids = encode_prompts(codes, prompts[::N], args.limit, 10**6, "")
+        ids = codes(prompts[::N], add_special_tokens=False)["input_ids"]
         if args.vllm:
             sampled = trainer._generate_single_turn(
                 [prompt_ids for prompt_ids in ids for _ in range(N)], None, {}, N

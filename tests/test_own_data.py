@@ -95,7 +95,7 @@ def test_both_trainers_train_on_graded_answers_and_call_no_training_answer_right
 def test_a_file_of_problems_is_read_by_the_columns_that_are_named(files):
     config = configured(**OWN)
     for name in ("mine.jsonl", "mine.parquet"):
-        problems = loaded_set(config, name, 0, "train").problems
+        problems = loaded_set(config, name, "train").problems
         assert (problems[1].question, problems[1].answer) == ("2+5=?", "7") and len(problems) == 4
     with Verifier() as verifier:
         (problem, prompt), *_ = training_problems(config, lambda texts, **_: ids(texts), verifier)[
@@ -103,7 +103,7 @@ def test_a_file_of_problems_is_read_by_the_columns_that_are_named(files):
         ]
     assert prompt == "2+4=?\n" and problem.answer == "6"
     with pytest.raises(LabError, match="lacks the column 'question' .* has problem, solution"):
-        loaded_set(configured(train_set="mine.jsonl"), "mine.jsonl", 0, "train")
+        loaded_set(configured(train_set="mine.jsonl"), "mine.jsonl", "train")
     with pytest.raises(LabError, match="no set is a file; leave them out"):
         configured(question_column="problem")
 

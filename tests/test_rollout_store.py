@@ -24,7 +24,7 @@ def columns(step, lost=False):
         rewards[0] = None
     texts = [f"answer {i} é" for i in range(12)]
     return rollout_columns(
-        ["a/0", "a/1", "a/2"], [4] * 3, texts, [3] * 12, rewards, [False] * 11 + [True]
+        (f"a/{i // 4}", i % 4, texts[i], 3, rewards[i], i == 11) for i in range(12)
     )
 
 

@@ -11,7 +11,7 @@ import torch
 from lab.judge.verifier import Verifier
 from lab.llm.data.prompts import stop_tokens
 from lab.llm.engines import imports
-from lab.llm.engines.base import decode_completion
+from lab.llm.engines.base import Sampling, decode_completion
 from lab.llm.train.loop import Loop
 from lab.llm.train.problems import problems_of_step
 from lab.llm.train.tiny_model import FOLDER
@@ -167,9 +167,9 @@ class Written:
 
     def __init__(self, tokenizer, rewards, said):
         self.tokenizer, self.rewards = tokenizer, rewards
-        stops = stop_tokens(tokenizer)
+        self.stops = stop_tokens(tokenizer)
         made = [
-            decode_completion(tokenizer, stops, ids, [-1.0] * len(ids), LIMIT)
+            decode_completion(self, ids, [-1.0] * len(ids), Sampling(N, max_tokens=LIMIT))
             for ids in said or answers(tokenizer)
         ]
         self.groups = [made[at : at + N] for at in range(0, len(made), N)]

@@ -176,8 +176,7 @@ def _parquet(config: LanguageModelConfig, name: str, split: str, template: Any) 
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    limit = config.problems if split == "train" else config.eval_problems
-    loaded = loaded_set(config, name, limit, split)
+    loaded = loaded_set(config, name, split)
     with Verifier(config.style) as verifier:
         broken = verifier.unparsable([problem.answer for problem in loaded.problems])
     numbered = enumerate(loaded.problems)

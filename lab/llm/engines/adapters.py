@@ -6,8 +6,8 @@
 | lora | are frozen: bfloat16 on a GPU, float32 on a CPU |
 | qlora | are frozen, in 4 bits (NF4, bitsandbytes), on a GPU |
 
-A linear layer W, of all but the output layer, becomes W + 2 B A with A of `rank` rows, so that B A
-has the scale alpha / rank = 2. B begins at 0. The reference model is the model without its adapter.
+A linear layer W, of all but the output layer, becomes W + 2 B A with A of `rank` rows (alpha / rank
+is 2). B begins at 0. The reference model is the model without its adapter.
 """
 
 from __future__ import annotations

@@ -43,12 +43,15 @@ def architecture(model: str) -> Any:
 
 def parameter_count(config: Any) -> int:
     """The number of weights of a causal language model; tied weights count once."""
-    return sum(weight.numel() for weight in _without_storage(config).parameters())
+    return sum(
+        weight.numel()
+        for weight in _without_storage(config.to_json_string(use_diff=False)).parameters()
+    )
 
 
 def adapter_parameter_count(config: Any, rank: int) -> int:
     """The number of weights of a LoRA adapter on all linear layers but the output layer."""
-    model = _without_storage(config)
+    model = _without_storage(config.to_json_string(use_diff=False))
     return rank * sum(
         layer.in_features + layer.out_features
         for layer in model.modules()
@@ -56,13 +59,9 @@ def adapter_parameter_count(config: Any, rank: int) -> int:
     )
 
 
-def _without_storage(config: Any) -> Any:
-    """The model of a configuration, whose weights have a shape alone."""
-    return _on_meta(config.to_json_string(use_diff=False))
-
-
 @lru_cache(maxsize=8)
-def _on_meta(config_json: str) -> Any:
-    config = transformers().AutoConfig.for_model(**json.loads(config_json))
+def _without_storage(settings: str) -> Any:
+    """The model of a configuration, given as JSON, whose weights have a shape alone."""
+    config = transformers().AutoConfig.for_model(**json.loads(settings))
     with torch.device("meta"):
         return transformers().AutoModelForCausalLM.from_config(config)

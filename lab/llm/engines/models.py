@@ -40,10 +40,8 @@ def pinned(model: str) -> tuple[str, str | None]:
 def locate_model(model: str | Path) -> tuple[str, str]:
     """The folder or hub name to load a model from, and its name for records.
 
-    The name for records is the last part of a folder's path, or the name on the hub. A relative
-    folder is looked for in the working directory, then in the project.
-
-    LabError: there is no such folder, or it lacks a configuration or a tokenizer.
+    A relative folder is looked for in the working directory, then in the project. LabError: there
+    is no such folder, or it lacks a configuration or a tokenizer.
     """
     folder = Path(model)
     if model and not folder.is_absolute() and not folder.is_dir() and (SHIPPED / folder).is_dir():
@@ -68,10 +66,7 @@ def locate_model(model: str | Path) -> tuple[str, str]:
 
 
 def model_folder(model: str | Path) -> tuple[str, str]:
-    """The folder to load a model from, and its name for records; downloads a hub model first.
-
-    LabError: there is no such folder, or the hub did not provide the model.
-    """
+    """`locate_model` after the download of a hub model. LabError: the hub did not provide it."""
     place, name = locate_model(model)
     if Path(place).is_dir():
         return place, name
@@ -99,42 +94,31 @@ def _cached(model: str) -> str | None:
 def hub_copy(model: str, folder: str) -> str:
     """Copy a model of the hub into a folder, unless it is there; returns "name@revision".
 
-    The file REVISION, written last, tells which revision the folder holds, so a resumed run does
-    not need the hub.
-
-    LabError: the folder holds another model, or the hub did not provide this one.
+    The file REVISION, written last, tells which revision the folder holds. LabError: the folder
+    holds another model, or the hub did not provide this one.
     """
     name, revision = pinned(model)
     record = Path(folder) / "REVISION"
     if record.is_file():
         present = record.read_text().strip()
-        other_name = present.partition("@")[0] != name
-        other_revision = revision and present != f"{name}@{revision}"
-        if other_name or other_revision:
+        if present != f"{name}@{revision or present.partition('@')[2]}":
             raise LabError(
                 f"{folder} holds {present}, not {model}: remove it, or use another folder"
             )
         return present
     if not revision:
-        revision = _newest(name)
+        from huggingface_hub import HfApi
+
+        try:
+            revision = HfApi().model_info(name).sha  # the newest commit of the main branch
+        except Exception as error:  # as in _snapshot
+            raise LabError(
+                f"{name} was not found on the hub ({error_line(error)}): check the model's name"
+                " and the network, or give a folder"
+            ) from error
     _snapshot(f"{name}@{revision}", local_dir=folder)
     record.write_text(f"{name}@{revision}\n")
     return f"{name}@{revision}"
-
-
-def _newest(name: str) -> str:
-    """The newest commit of a model's main branch."""
-    from huggingface_hub import HfApi
-
-    try:
-        info = HfApi().model_info(name)
-    except Exception as error:  # as in _snapshot
-        raise LabError(
-            f"{name} was not found on the hub ({error_line(error)}): check the model's name and "
-            "the network, or give a folder"
-        ) from error
-    assert info.sha is not None  # the hub names the commit of every model that it has
-    return info.sha
 
 
 def _snapshot(model: str, **options: Any) -> str:

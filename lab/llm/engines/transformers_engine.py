@@ -40,10 +40,8 @@ MEMORY = 4 * 2**30  # bytes for decoding, beside the weights
 class TransformersEngine:
     """An engine on transformers; float32 weights on a CPU, the stored type on a GPU.
 
-    `model`: a folder, or a name of the hub; weights must be safetensors.
-
-    LabError: no such model, no tokenizer, no safetensors, incomplete weights, or transformers is
-    not installed.
+    `model`: a folder, or a name of the hub. LabError: no such model, no tokenizer, no safetensors,
+    incomplete weights, or transformers is not installed.
     """
 
     def __init__(self, model: str | Path) -> None:
@@ -51,8 +49,7 @@ class TransformersEngine:
         device = compute_device()
         dtype = torch.float32 if device.type == "cpu" else "auto"
         tokenizer = load_tokenizer(place)
-        model_on_cpu = load_causal_model(place, dtype)
-        self._set_model(model_on_cpu.to(device).train(False), tokenizer, name)
+        self._set_model(load_causal_model(place, dtype).to(device).eval(), tokenizer, name)
 
     @classmethod
     def from_model(cls, model: Any, tokenizer: Any, name: str) -> TransformersEngine:
@@ -67,17 +64,14 @@ class TransformersEngine:
         self.name = name
         self.device = model.device
         self.stops = stop_tokens(tokenizer)
-        self.config = model.config.get_text_config()
-        self.positions = self.config.max_position_embeddings
+        self.positions = model.config.get_text_config().max_position_embeddings
 
     @torch.inference_mode()
     def sample(
         self, prompts: Sequence[str], sampling: Sampling, first: int = 0
     ) -> list[list[Completion]]:
         """See `Engine.sample`. Runs the model in eval mode and restores its mode afterwards."""
-        ids = encode_prompts(
-            self.tokenizer, prompts, sampling.max_tokens, self.positions, self.name
-        )
+        ids = encode_prompts(self, prompts, sampling.max_tokens)
         n = sampling.n
         # One row for each completion: the index of its prompt and its own.
         rows = [(j, i) for j in range(len(ids)) for i in range(n)]
@@ -96,7 +90,7 @@ class TransformersEngine:
         four bytes for each logit; and its share of the prompt's widest layer.
         """
         size = self.model.dtype.itemsize
-        config = self.config
+        config = self.model.config.get_text_config()
         width = config.hidden_size
         # `cache_bytes` is of two bytes a number, and all are there twice.
         kept = size * cache_bytes(config) * (longest + sampling.max_tokens)
@@ -155,7 +149,7 @@ class TransformersEngine:
             position = position + 1
         sampled = zip(tokens.tolist(), logp.tolist(), length.tolist(), strict=True)
         return [
-            decode_completion(self.tokenizer, self.stops, row_ids[:end], row_logp[:end], limit)
+            decode_completion(self, row_ids[:end], row_logp[:end], sampling)
             for row_ids, row_logp, end in sampled
         ]
 
@@ -186,8 +180,7 @@ class TransformersEngine:
 def evaluation_mode(model: torch.nn.Module) -> Iterator[None]:
     """Put a model in eval mode, and afterwards restore the mode of each of its modules.
 
-    In training mode dropout would change the samples, and a model with gradient checkpointing keeps
-    no keys and values to sample with.
+    In training mode there is dropout, and gradient checkpointing keeps no keys and values.
     """
     training = [module for module in model.modules() if module.training]
     model.eval()
@@ -201,9 +194,8 @@ def evaluation_mode(model: torch.nn.Module) -> Iterator[None]:
 def load_causal_model(place: str, kind: torch.dtype | str) -> Any:
     """Load a causal language model with all its weights, from a folder or the hub.
 
-    `kind` is the type of the weights, or "auto" for the stored type. Only safetensors are read.
-
-    LabError: no such model, no safetensors, or incomplete weights.
+    `kind` is the type of the weights, or "auto" for the stored type. LabError: no such model, no
+    safetensors, or incomplete weights.
     """
     try:
         model, report = transformers().AutoModelForCausalLM.from_pretrained(
@@ -224,10 +216,9 @@ def load_causal_model(place: str, kind: torch.dtype | str) -> Any:
 
 
 def uniforms(sampling: Sampling, answers: Sequence[tuple[int, int]]) -> np.ndarray:
-    """Random numbers "answers limit" in [0, 1), of 53 bits.
+    """Random numbers "answers limit" in [0, 1), a function of (seed, prompt, answer, token).
 
-    They are a function of (seed, prompt, answer, token): Philox (Salmon et al. 2011) with a key for
-    each prompt, and the index of the answer as the upper half of the counter.
+    Philox (Salmon et al. 2011): a key for each prompt, the answer as upper half of the counter.
     """
     keys = {prompt: stream_seed(sampling.seed, "answers", prompt) for prompt, _ in answers}
     sources = (

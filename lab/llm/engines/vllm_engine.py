@@ -1,19 +1,17 @@
 """Sampling with vLLM in this process: real models on a GPU, and the same code on a CPU for tests.
 
-With the settings below vLLM starts within seconds without a GPU. With its defaults it takes a
-minute, or does not start at all:
+With the settings below vLLM starts within seconds without a GPU; with its defaults in a minute, or
+not at all. The first applies on a GPU too.
 
 | setting | why |
 |---|---|
 | VLLM_ENABLE_V1_MULTIPROCESSING=0 | no child processes: they start slowly and outlive the parent |
 | enforce_eager, dynamo off | no compilation, which takes 6 to 16 s of C++ |
 | kv_cache_memory_bytes | the default, a share of all RAM, fails where less is free |
-| enable_chunked_prefill=False | chunked prompts break seeds on a CPU; see below |
+| enable_chunked_prefill=False | a seeded draw fails: "CPU Generator does not use offset" |
 | float32 | log-probabilities to 1e-6; bfloat16, vLLM's default, gives 1e-2 |
 
-With chunked prefill a seeded draw fails with "CPU Generator does not use offset". The first setting
-applies on a GPU too. For a tiny model set OMP_NUM_THREADS=1 before Python starts: its threads would
-wait for each other.
+For a tiny model set OMP_NUM_THREADS=1 before Python starts: its threads would wait for each other.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from typing import Any
 
 import torch
 
-from lab.errors import LabError, real, whole
+from lab.errors import LabError, whole
 from lab.llm.data.prompts import stop_tokens
 from lab.llm.engines.base import (
     Completion,
@@ -44,13 +42,12 @@ from lab.training.rng import generators_restored, stream_seed
 
 
 class VLLMEngine:
-    """An engine on vLLM: one GPU in bfloat16, or the CPU in float32.
+    """An engine on vLLM: one GPU in bfloat16, or the CPU in float32 with 1 GiB of KV cache.
 
     | option | meaning |
     |---|---|
     | `model` | a folder, or a name of the hub; weights must be safetensors |
     | `positions` | the most tokens of a prompt and its completion; None: the model's maximum |
-    | `memory` | GiB for the KV cache; None: what is left of `share` of a GPU, on a CPU 1 GiB |
     | `share` | the fraction of a GPU for weights, KV cache and workspace |
     | `sleep` | in a trainer's process: give all memory back outside of `awake` |
 
@@ -63,12 +60,11 @@ class VLLMEngine:
         self,
         model: str | Path,
         positions: int | None = None,
-        memory: float | None = None,
         share: float = 0.9,
         sleep: bool = False,
     ) -> None:
-        place, name = model_folder(model)
-        tokenizer = load_tokenizer(place)
+        place, self.name = model_folder(model)
+        self.tokenizer = load_tokenizer(place)
         settings: dict[str, Any] = {
             "max_model_len": None if positions is None else whole("positions", positions, 2)
         }
@@ -77,17 +73,15 @@ class VLLMEngine:
             settings |= {"dtype": "bfloat16", "gpu_memory_utilization": share}
             settings["max_num_seqs"] = SEQUENCES
         else:
-            settings |= {"dtype": "float32", "enforce_eager": True, "enable_chunked_prefill": False}
-            memory = 1.0 if memory is None else memory
+            settings |= {"dtype": "float32", "kv_cache_memory_bytes": 2**30}
+            settings |= {"enforce_eager": True, "enable_chunked_prefill": False}
         if process_count() > 1:  # torchrun's: each has a whole engine, on its own GPU
             settings["distributed_executor_backend"] = "external_launcher"
-        if memory is not None:
-            settings["kv_cache_memory_bytes"] = int(real("memory", memory, 0) * 2**30)
         library = _vllm(gpu)
         try:
             _give_llvmlite_a_dict()
             with _process_state_restored(), _model_inspected_in_process():
-                llm = library.LLM(
+                self.llm = library.LLM(
                     place,
                     load_format="safetensors",
                     enable_prefix_caching=True,
@@ -99,19 +93,14 @@ class VLLMEngine:
         except (OSError, ValueError, RuntimeError) as error:
             raise LabError(
                 f"vLLM did not start with {place} ({error_line(error)}): give a causal language"
-                " model with safetensors weights, fewer positions, or another memory"
+                " model with safetensors weights, or fewer positions"
             ) from error
-        from vllm import SamplingParams
-
-        self.llm = llm
-        self.tokenizer = tokenizer
-        self.name = name
-        self.stops = stop_tokens(tokenizer)
-        self.positions = llm.model_config.max_model_len
-        self._parameters = SamplingParams
+        self.stops = stop_tokens(self.tokenizer)
+        self.positions = self.llm.model_config.max_model_len
+        self._parameters = library.SamplingParams
         self._sleeps = sleep
         if sleep:
-            llm.sleep(level=2)
+            self.llm.sleep(level=2)
 
     def load(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
         """Sample with these weights from now on, pairs of name and tensor; see `awake`."""
@@ -139,12 +128,9 @@ class VLLMEngine:
         self, prompts: Sequence[str], sampling: Sampling, first: int = 0
     ) -> list[list[Completion]]:
         """See `Engine.sample`."""
-        ids = encode_prompts(
-            self.tokenizer, prompts, sampling.max_tokens, self.positions, self.name
-        )
+        ids = encode_prompts(self, prompts, sampling.max_tokens)
         if not ids:
             return []
-        # One set of parameters for each prompt, with a seed of its own.
         parameters = [
             self._parameters(
                 n=sampling.n,
@@ -165,13 +151,7 @@ class VLLMEngine:
             requests = self.llm.generate(token_prompts, parameters, use_tqdm=False)
         return [
             [
-                decode_completion(
-                    self.tokenizer,
-                    self.stops,
-                    output.token_ids,
-                    output.logprobs.logprobs,
-                    sampling.max_tokens,
-                )
+                decode_completion(self, output.token_ids, output.logprobs.logprobs, sampling)
                 for output in request.outputs
             ]
             for request in requests
@@ -220,10 +200,7 @@ def _give_llvmlite_a_dict() -> None:
 
 @contextmanager
 def _model_inspected_in_process() -> Iterator[None]:
-    """Let vLLM inspect the model's class in this process instead of a subprocess.
-
-    A subprocess would import torch and vLLM again, which takes longer than all else here.
-    """
+    """Let vLLM inspect the model's class here: a subprocess would import torch and vLLM again."""
     from vllm.model_executor.models import registry
 
     run_in_subprocess = registry._run_in_subprocess

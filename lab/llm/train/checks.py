@@ -39,35 +39,29 @@ def preflight(config: LanguageModelConfig) -> list[str]:
     Sampling(config.rollouts, config.temperature, config.top_p, config.max_tokens)
     Sampling(config.samples, config.eval_temperature, config.eval_top_p, config.max_tokens)
     load_prompt(config.prompt)
-    for name in (config.train_set, *config.eval_sets):
+    sets = (config.train_set, *config.eval_sets)
+    for name in sets:
         check_name(name)
-    _check_adapter(config)
-    loss = _loss(config)
-    return [*_own_data_and_reward(config), *loss, _batch(config), *memory_lines(config)]
-
-
-def _check_adapter(config: LanguageModelConfig) -> None:
-    """Refuse an adapter that cannot be trained, and settings that have no meaning with it."""
     check_adapter(config.adapter)
     if config.adapter == "none" and config.rank != config.defaults()["rank"]:
         raise LabError(f"rank = {config.rank}: there is no adapter; add adapter=lora")
-    if config.adapter != "none" and config.reference_every:
-        raise LabError(
-            f"reference_every = {config.reference_every}: the reference of an adapter is the model"
-            " without it, which is not reset; set it to 0"
+    if config.adapter != "none":
+        config.refuse(
+            ("reference_every",),
+            "the reference of an adapter is the model without it, which is not reset",
         )
-
-
-def _own_data_and_reward(config: LanguageModelConfig) -> list[str]:
-    """The header line on a reward function; refuses columns and thresholds that nothing reads."""
+    loss = _loss(config)
     columns = config.question_column, config.answer_column
-    if columns != ("question", "answer") and not any(
-        map(is_file, [config.train_set, *config.eval_sets])
-    ):
+    if columns != ("question", "answer") and not any(map(is_file, sets)):
         raise LabError(
             f"question_column = {columns[0]!r}, answer_column = {columns[1]!r}: no set is a file;"
             " leave them out, or give train_set=FILE.jsonl"
         )
+    return [*_reward(config), *loss, _batch(config), *memory_lines(config)]
+
+
+def _reward(config: LanguageModelConfig) -> list[str]:
+    """The header line on a reward function; refuses a threshold that nothing reads."""
     graded = takes_real_rewards(config)
     if not (graded and config.reward) and config.right_from != config.defaults()["right_from"]:
         raise LabError(
@@ -92,11 +86,8 @@ def _loss(config: LanguageModelConfig) -> list[str]:
         )
     config.check_pacs()
     if config.trainer == "loop":
-        config.refuse(
-            ("smoothing", "greedy_filter", "reference_every"),
-            "the loop has none",
-            "take trainer=trl",
-        )
+        in_trl = ("smoothing", "greedy_filter", "reference_every")
+        config.refuse(in_trl, "the loop has none", "take trainer=trl")
     if spec == "pacs":
         config.refuse(
             ("smoothing", "kl", "entropy_bonus", "greedy_filter"),
@@ -129,10 +120,8 @@ def _loss(config: LanguageModelConfig) -> list[str]:
     estimator.coefficients(rollouts)  # refuses a group that is too small
     options, loss = "", config.aggregation
     if spec == "pacs":
-        class_weights = "balanced" if config.balanced else "no"
-        options = (
-            f": {config.beta:g} x log-ratio, score {config.score}, {class_weights} class weights"
-        )
+        weights = "balanced" if config.balanced else "no"
+        options = f": {config.beta:g} x log-ratio, score {config.score}, {weights} class weights"
         loss = "cross-entropy of whole answers"
     return [
         f"  {estimator.label} [{estimator.citation}]{options}, N = {rollouts}",
@@ -185,12 +174,11 @@ def requirements(config: LanguageModelConfig) -> Iterator[tuple[str, str, str]]:
     if compute_device().type == "cuda":
         yield "compiler", compiler_fault(), "found, for the Triton kernels of TRL and vLLM"
     yield _model_check(config.model)
-    sets = [(config.train_set, config.problems, "train")]
-    sets += [(eval_set, config.eval_problems, "test") for eval_set in config.eval_sets]
+    sets = [(config.train_set, "train"), *((name, "test") for name in config.eval_sets)]
     with judge(config.style, config.reward) as verifier:
-        for set_name, count, split in sets:
+        for set_name, split in sets:
             try:
-                loaded = loaded_set(config, set_name, count, split).problems
+                loaded = loaded_set(config, set_name, split).problems
             except LabError as error:
                 # Without a network, each of the other sets would be tried for half a minute too.
                 yield f"set {set_name}", f"{error} (the sets after it were not tried)", ""

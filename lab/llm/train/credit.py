@@ -78,7 +78,7 @@ class RememberedCredit(Credit):
     ) -> tuple[list[np.ndarray], dict[str, float]]:
         assigned, metrics = super().assign(groups, drawn)
         metrics |= frozen_weights(self.memory, self.rollouts)
-        K, n = (np.array([getattr(group, size) for group in groups]) for size in "KN")
+        K, n = np.array([(group.K, group.N) for group in groups]).reshape(-1, 2).T
         self._remember(self.memory.observe(K, n))
         return assigned, metrics
 

@@ -24,6 +24,7 @@ from torch import Tensor
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.judge.rewards import Judge
+from lab.llm.data.prompts import LENGTH
 from lab.llm.engines.adapters import load_trainable, with_adapter
 from lab.llm.engines.base import encode_prompts, load_tokenizer
 from lab.llm.engines.models import model_folder
@@ -31,7 +32,7 @@ from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.credit import credit_of
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
 from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
-from lab.llm.train.rollouts import ask, columns_of, measured, rollouts_of
+from lab.llm.train.rollouts import ask, measured, rollout_columns, rollouts_of
 from lab.llm.train.task import Task
 from lab.llm.train.token_loss import Row, check_scores, frozen, in_pieces, token_loss
 from lab.mathematics.groups import make_groups
@@ -117,17 +118,18 @@ class Loop:
         golds = [problem.answer for problem in problems]
         with self.engine.current() as engine:
             answered = ask(config, self.credit, engine, self.verifier, step, prompts, golds)
-            prompt_ids = encode_prompts(
-                self.tokenizer, prompts, config.max_tokens, engine.positions, engine.name
-            )
-        self.rollouts = columns_of(problems, answered)
+            prompt_ids = encode_prompts(engine, prompts, config.max_tokens)
+        self.rollouts = rollout_columns(
+            (problem.id, i, answer.text, len(answer.ids), verdict.reward, answer.finish == LENGTH)
+            for problem, each in zip(problems, answered, strict=True)
+            for i, (answer, verdict) in enumerate(each)
+        )
         rows = [
             [Row(ids, list(answer.ids), torch.tensor(answer.logp)) for answer, _ in each]
             for ids, each in zip(prompt_ids, answered, strict=True)
         ]
-        groups = make_groups(
-            rollouts_of(answered), config.truncation
-        )  # smaller where some are lost
+        # A group is smaller where rollouts are lost.
+        groups = make_groups(rollouts_of(answered), config.truncation)
         advantages, metrics = self.credit.assign(groups, [len(each) for each in answered])
         for group, A in zip(groups, advantages, strict=True):
             for rollout, reward, advantage in zip(group.rollouts, group.rewards, A, strict=True):

@@ -22,7 +22,7 @@ def training_problems(
     Left out are problems without a readable gold answer, and those with too long a prompt.
     LabError: fewer than two are usable.
     """
-    return _usable(config, config.train_set, config.problems, "train", tokenizer, verifier)
+    return _usable(config, config.train_set, "train", tokenizer, verifier)
 
 
 def held_out_problems(
@@ -30,26 +30,21 @@ def held_out_problems(
 ) -> dict[str, Usable]:
     """The usable problems of each evaluation set. LabError: as for the training set."""
     return {
-        name: _usable(config, name, config.eval_problems, "test", tokenizer, verifier)[0]
-        for name in config.eval_sets
+        name: _usable(config, name, "test", tokenizer, verifier)[0] for name in config.eval_sets
     }
 
 
 def _usable(
-    config: LanguageModelConfig,
-    name: str,
-    limit: int,
-    split: str,
-    tokenizer: Any,
-    verifier: Judge,
+    config: LanguageModelConfig, name: str, split: str, tokenizer: Any, verifier: Judge
 ) -> tuple[Usable, int]:
-    loaded = loaded_set(config, name, limit, split)
+    loaded = loaded_set(config, name, split)
     usable = Task.of(config).usable(loaded, tokenizer, verifier)
     return usable, len(loaded.problems) - len(usable)
 
 
-def loaded_set(config: LanguageModelConfig, name: str, limit: int, split: str) -> ProblemSet:
-    """The first `limit` problems of a set, 0: all; see `lab.llm.data.problem_sets.problem_set`."""
+def loaded_set(config: LanguageModelConfig, name: str, split: str) -> ProblemSet:
+    """The problems of a set for "train" or "test"; see `lab.llm.data.problem_sets.problem_set`."""
+    limit = config.problems if split == "train" else config.eval_problems
     return Task.of(config).problem_set(name, limit, split)
 
 

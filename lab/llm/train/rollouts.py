@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
 from lab.judge.rewards import Judge
 from lab.judge.verifier import Verdict
-from lab.llm.data.datasets import Problem
 from lab.llm.data.prompts import LENGTH
 from lab.llm.engines.base import Completion, Engine, Sampling
 from lab.llm.train.credit import Credit
@@ -58,15 +57,20 @@ def ask(
         if not asked:
             break
     rollouts = rollouts_of(answered)
-    if all(rollout.truncated for rollout in rollouts):
-        warnings.warn(
-            f"all {len(rollouts)} rollouts of step {step} were cut at {config.max_tokens} tokens:"
-            " allow longer ones, or look at why none ends",
-            stacklevel=1,
-        )
+    warn_if_all_cut([rollout.truncated for rollout in rollouts], step, config.max_tokens)
     if all(rollout.reward is None for rollout in rollouts):
         raise LabError(f"no rollout of step {step} could be judged: see lab data check")
     return answered
+
+
+def warn_if_all_cut(cut: Sequence[bool], step: int, limit: int) -> None:
+    """Warn that all rollouts of a step reached the limit of tokens before they ended."""
+    if all(cut):
+        warnings.warn(
+            f"all {len(cut)} rollouts of step {step} were cut at {limit} tokens: allow longer ones,"
+            " or look at why none ends",
+            stacklevel=2,
+        )
 
 
 def rollouts_of(answered: Sequence[Sequence[Answered]]) -> list[Rollout]:
@@ -86,45 +90,33 @@ def measured(
     Where the estimator takes real rewards, no answer is right or wrong.
     """
     rollouts = rollouts_of(answered)
-    mixed = sum(np.ptp(group.rewards) > 0 for group in groups)
-    mean_reward = np.mean([r.reward for r in rollouts if r.reward is not None])
-    metrics = shares(rollouts) | {
-        "lost": 1 - sum(group.N for group in groups) / len(rollouts),
-        "dead groups": 1 - mixed / len(answered),
+    reward = "train pass@1" if estimator.real is None else "mean reward"
+    return {
+        **shares(rollouts),
+        **group_metrics(estimator, groups, len(answered), len(rollouts)),
         "mean length": np.mean([len(answer.ids) for each in answered for answer, _ in each]),
+        reward: np.mean([r.reward for r in rollouts if r.reward is not None]),
     }
-    if estimator.real is not None:
-        return metrics | {"mean reward": mean_reward}
-    solved = sum(group.K > 0 for group in groups) / len(answered)
-    return metrics | {"train pass@1": mean_reward, "solved": solved}
 
 
-def columns_of(
-    problems: Sequence[Problem], answered: Sequence[Sequence[Answered]]
-) -> dict[str, list[Any]]:
-    """`rollout_columns` of the answers to each problem."""
-    answers = [answer for each in answered for answer, _ in each]
-    return rollout_columns(
-        [problem.id for problem in problems],
-        [len(each) for each in answered],
-        [answer.text for answer in answers],
-        [len(answer.ids) for answer in answers],
-        [verdict.reward for each in answered for _, verdict in each],
-        [answer.finish == LENGTH for answer in answers],
-    )
+def group_metrics(
+    estimator: Estimator, groups: Sequence[Group], problems: int, rollouts: int
+) -> dict[str, float]:
+    """What is recorded of the groups that so many rollouts of so many problems make."""
+    mixed = sum(np.ptp(group.rewards) > 0 for group in groups)
+    metrics = {
+        "dead groups": 1 - mixed / problems,
+        "lost": 1 - sum(group.N for group in groups) / rollouts,
+    }
+    if estimator.real is None:
+        metrics["solved"] = sum(group.K > 0 for group in groups) / problems
+    return metrics
 
 
 def rollout_columns(
-    problems: Sequence[str],
-    drawn: Sequence[int],
-    texts: Sequence[str],
-    tokens: Sequence[int],
-    rewards: Sequence[float | None],
-    truncated: Sequence[bool],
+    rows: Iterable[tuple[str, int, str, int, float | None, bool]],
 ) -> dict[str, list[Any]]:
     """The columns of `lab.training.records.Record.rollouts`: one row a rollout.
-
-    Those of a problem stand in a row; `drawn` is how many each has.
 
     | column | meaning |
     |---|---|
@@ -132,16 +124,17 @@ def rollout_columns(
     | `index` | which of the problem's rollouts it is |
     | `text` | the answer |
     | `tokens` | its tokens, the end token included |
-    | `length` | its characters |
+    | `length` | its characters; this one is no part of `rows` |
     | `reward` | the verifier's, before the truncation policy; None where it gave none |
     | `truncated` | whether the answer reached the limit before it ended |
     """
+    problem, index, text, tokens, reward, truncated = map(list, zip(*rows, strict=True))
     return {
-        "problem": [problem for problem, n in zip(problems, drawn, strict=True) for _ in range(n)],
-        "index": [i for n in drawn for i in range(n)],
-        "text": list(texts),
-        "tokens": list(tokens),
-        "length": [len(text) for text in texts],
-        "reward": list(rewards),
-        "truncated": list(truncated),
+        "problem": problem,
+        "index": index,
+        "text": text,
+        "tokens": tokens,
+        "length": [len(answer) for answer in text],
+        "reward": reward,
+        "truncated": truncated,
     }

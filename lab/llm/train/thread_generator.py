@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from queue import SimpleQueue
 from typing import Any
 
 
@@ -23,16 +24,18 @@ class Channel:
     """What the loop uses to send values, and to learn that it must stop."""
 
     def __init__(self) -> None:
-        self._next_requested = threading.Semaphore(0)
-        self._loop_paused = threading.Semaphore(0)
-        self._values: list[Any] = []
+        self._requests: SimpleQueue[None] = SimpleQueue()
+        self._values: SimpleQueue[tuple[Any, ...]] = SimpleQueue()  # (value,), or () at the end
         self._stopped = False
 
     def send(self, value: Any) -> None:
         """Send a value and wait until the next one is requested."""
-        self._values.append(value)
-        self._loop_paused.release()
-        self._next_requested.acquire()
+        self._values.put((value,))
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until a value is requested."""
+        self._requests.get()
         self.raise_if_stopped()
 
     def raise_if_stopped(self) -> None:
@@ -47,31 +50,27 @@ def generate_from_thread(loop: Callable[[Channel], None]) -> Iterator[Any]:
     errors: list[BaseException] = []
 
     def run_loop() -> None:
-        channel._next_requested.acquire()
         try:
-            channel.raise_if_stopped()
+            channel.wait()
             loop(channel)
         except LoopStopped:
             pass
         except BaseException as error:
             errors.append(error)
         finally:
-            channel._loop_paused.release()
+            channel._values.put(())
 
     thread = threading.Thread(target=run_loop, daemon=True, name="training")
     thread.start()
     try:
-        while True:
-            channel._next_requested.release()
-            channel._loop_paused.acquire()
-            # The loop paused without a value: it has returned, or failed.
-            if not channel._values:
-                break
-            yield channel._values.pop()
+        channel._requests.put(None)
+        while value := channel._values.get():
+            yield value[0]
+            channel._requests.put(None)
     finally:
         # Also where the consumer closes the generator: the loop wakes, and stops.
         channel._stopped = True
-        channel._next_requested.release()
+        channel._requests.put(None)
         thread.join()
     if errors:
         raise errors[0]

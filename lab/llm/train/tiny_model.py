@@ -5,13 +5,11 @@
 A Qwen3 of half a million weights that reads and writes bytes. It is trained on the solutions of
 `lab.llm.data.arithmetic`, levels 1 to 3, and stopped while it still makes mistakes: sampled at
 temperature 1 it solves some test problems always, some never and most now and then, as a large
-model does on harder ones (data/models/tiny/README.md). It is saved like any model of the hub, so
-that transformers, vLLM, TRL and verl load it like one. The default folder is data/models/tiny.
+model does on harder ones (data/models/tiny/README.md). It is saved like any model of the hub.
 
 Two properties of Qwen are kept on purpose. The width of a head does not follow from the model's (4
-heads of 32 in 96). An answer ends with one of two tokens: one training solution in eight ends with
-`<|im_end|>`. So the model exposes code that stops only at `<|endoftext|>`, which lets some answers
-run to their limit (QwenLM/Qwen3, issue 927).
+heads of 32 in 96). And one training solution in eight ends with `<|im_end|>`, which exposes code
+that stops only at `<|endoftext|>` (QwenLM/Qwen3, issue 927).
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
 
 from lab.llm.data.arithmetic import available, problems, solution
 from lab.llm.data.prompts import load_prompt
@@ -115,33 +114,22 @@ def batches(seed: int, steps: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]
         problem = levels[level][index]
         return codes.encode(prompt.render(problem.question)), codes.encode(solution(problem))
 
+    shares = list(SHARES.values())
     for pool in range(0, steps, POOL_BATCHES):
         random = generator(seed, "batches", pool)
         drawn = []
-        for level in random.choice(
-            list(SHARES), BATCH_SIZE * POOL_BATCHES, p=list(SHARES.values())
-        ):
+        for level in random.choice(list(SHARES), BATCH_SIZE * POOL_BATCHES, p=shares):
             question, answer = encoded(level, int(random.integers(len(levels[level]))))
             turn_ends = int(random.integers(TURN_END_EVERY) == 0)
             drawn.append((question, [*answer, ends[turn_ends]]))
         drawn.sort(key=lambda pair: len(pair[0]) + len(pair[1]))
         for part in random.permutation(POOL_BATCHES)[: steps - pool]:
-            yield _padded(drawn[part * BATCH_SIZE : (part + 1) * BATCH_SIZE], ends[0])
-
-
-def _padded(
-    pairs: list[tuple[list[int], list[int]]], pad: int
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Ids and labels of (question, answer) pairs, "pairs length"; only answers have labels."""
-    width = max(len(question) + len(answer) for question, answer in pairs)
-    ids = np.full((len(pairs), width), pad)
-    labels = np.full((len(pairs), width), UNTAUGHT)
-    for row, (question, answer) in enumerate(pairs):
-        start = len(question)
-        stop = start + len(answer)
-        ids[row, :stop] = question + answer
-        labels[row, start:stop] = answer
-    return torch.from_numpy(ids), torch.from_numpy(labels)
+            pairs = drawn[part * BATCH_SIZE : (part + 1) * BATCH_SIZE]
+            ids = [torch.tensor(question + answer) for question, answer in pairs]
+            labels = [
+                torch.tensor([UNTAUGHT] * len(question) + answer) for question, answer in pairs
+            ]
+            yield pad_sequence(ids, True, ends[0]), pad_sequence(labels, True, UNTAUGHT)
 
 
 def train(model: Any, seed: int, steps: int) -> Iterator[float]:

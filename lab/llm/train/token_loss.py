@@ -25,23 +25,14 @@ CHUNK = 512
 
 @dataclass
 class Row:
-    """One rollout as a loss reads it, with what becomes known of it one after the other.
+    """One rollout as a loss reads it, with what becomes known of it one after the other."""
 
-    | field | meaning |
-    |---|---|
-    | `prompt`, `answer` | token ids |
-    | `sampled` | log-probabilities of the answer's tokens, from the engine |
-    | `old` | the same from the model, before the first update |
-    | `reference` | the same from the reference model |
-    | `reward` | 1 or 0; nan if the rollout is lost, or masked because it was cut |
-    """
-
-    prompt: list[int]
+    prompt: list[int]  # token ids
     answer: list[int]
-    sampled: Tensor
-    old: Any = None
-    reference: Any = None
-    reward: float = torch.nan
+    sampled: Tensor  # log-probabilities of the answer's tokens, from the engine
+    old: Any = None  # the same from the model, before the first update
+    reference: Any = None  # the same from the reference model
+    reward: float = torch.nan  # 1 or 0; nan if the rollout is lost, or masked because it was cut
     advantage: float = 0.0
 
     @property
@@ -53,11 +44,10 @@ class Row:
 def token_log_probabilities(
     model: Any, rows: Sequence[Row], temperature: float
 ) -> tuple[Float[Tensor, " tokens"], Float[Tensor, " tokens"]]:
-    """Log-probability and entropy at every answer token of the rows.
+    """Log-probability and entropy at every answer token of the rows; on a GPU in bfloat16.
 
     Rows are padded on the right, where causal attention never looks. The scores over the vocabulary
-    are computed for `CHUNK` tokens at a time, and once more in the backward pass. On a GPU in
-    bfloat16.
+    are computed for `CHUNK` tokens at a time, and once more in the backward pass.
     """
     ids = pad_sequence([torch.tensor(row.prompt + row.answer) for row in rows], batch_first=True)
     is_answer = torch.zeros_like(ids, dtype=torch.bool)
@@ -140,12 +130,10 @@ def token_loss(
     if rows[0].old is None:
         for row, own in zip(rows, logp.detach().split(counts), strict=True):
             row.old = own
-    # An update has this many tokens on average: updates with longer answers weigh more.
-    mean_tokens = sum(len(row.answer) for row in batch) / config.updates
     if config.estimator == "pacs":
         loss, metrics = pacs_loss(config, logp, rows, update)
     else:
-        loss, metrics = policy_gradient_loss(config, logp, rows, update, mean_tokens)
+        loss, metrics = policy_gradient_loss(config, logp, rows, update, batch)
     mean_entropy = entropy.sum() / sum(len(row.answer) for row in update)
     if config.entropy_bonus:
         loss = loss - config.entropy_bonus * mean_entropy
@@ -157,7 +145,7 @@ def policy_gradient_loss(
     logp: Float[Tensor, " tokens"],
     rows: Sequence[Row],
     update: Sequence[Row],
-    mean_tokens: float,
+    batch: Sequence[Row],
 ) -> tuple[Float[Tensor, ""], dict[str, float]]:
     """Minus advantage times the clipped ratio to the old policy, plus `kl` times the KL divergence.
 
@@ -179,6 +167,8 @@ def policy_gradient_loss(
         losses = losses + config.kl * divergence
         metrics["kl"] = divergence.sum().item() / update_tokens
     if config.aggregation == "token-mean":
+        # An update has this many tokens on average: updates with longer answers weigh more.
+        mean_tokens = sum(len(row.answer) for row in batch) / config.updates
         weight = torch.full_like(logp, 1 / mean_tokens)
     elif config.aggregation == "sequence-mean":
         weight = (1 / (len(update) * counts)).repeat_interleave(counts)
@@ -194,9 +184,8 @@ def pacs_loss(
     update: Sequence[Row],
 ) -> tuple[Float[Tensor, ""], dict[str, float]]:
     """`lab.losses.pacs` of whole groups, against the policy that sampled them."""
-    log_ratios = (logp - torch.cat([row.old for row in rows])).split(
-        [len(row.answer) for row in rows]
-    )
+    counts = [len(row.answer) for row in rows]
+    log_ratios = (logp - torch.cat([row.old for row in rows])).split(counts)
     log_ratio = torch.stack([ratios.sum() for ratios in log_ratios])
     rewards = torch.tensor([row.reward for row in rows], device=logp.device)
     loss = pacs(

@@ -21,7 +21,6 @@ from lab.llm.train.checks import preflight as preflight
 from lab.llm.train.checks import requirements as requirements
 from lab.llm.train.task import Task
 from lab.llm.train.thread_generator import generate_from_thread
-from lab.llm.train.trl_callbacks import TRLRun
 from lab.training.checkpoint import with_prefix
 from lab.training.records import Pause, Record
 
@@ -32,10 +31,8 @@ if TYPE_CHECKING:
 def train(
     config: LanguageModelConfig, state: dict[str, torch.Tensor] | None = None
 ) -> Iterator[Record | Pause]:
-    """Train, and yield a record or a pause after each step.
-
-    Records come before the first step, every `log_every` steps, and after the last step; pauses
-    after the other steps.
+    """Train; yield a record before the first step, every `log_every` steps and after the last one,
+    and a pause after each other step.
 
     Metrics: pass@k on each held-out set, and means since the previous record. Those have the names
     of the other worlds (train pass@1, solved, dead groups, induced weight, entropy, mean length,
@@ -48,10 +45,9 @@ def train(
     if first < config.steps and config.trainer == "loop":
         yield from loop.train(config, state)
     elif first < config.steps:
-        with (
-            Task.of(config).judge() as verifier,
-            tempfile.TemporaryDirectory() as scratch,
-        ):
+        from lab.llm.train.trl_callbacks import TRLRun  # imports TRL
+
+        with Task.of(config).judge() as verifier, tempfile.TemporaryDirectory() as scratch:
             yield from generate_from_thread(
                 lambda channel: TRLRun(channel, verifier, scratch, config, state).run()
             )

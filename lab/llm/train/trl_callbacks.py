@@ -1,9 +1,9 @@
 """One training of a language model by TRL: what TRL is given, and the callbacks that it calls.
 
-TRL makes the steps (`lab.llm.train.trl_trainer`). This module holds the model, the problems, the
-rollouts, the held-out evaluation and the checkpoint state. A run is a function of its parameters:
-the order of problems, every rollout and every row follow from (seed, step), and a killed run
-resumes exactly. A step is one batch of rollouts, from which `updates` optimiser steps are made.
+TRL makes the steps (`lab.llm.train.trl_trainer`); the problems, the rollouts, the held-out
+evaluation and the checkpoints are here. The order of problems, every rollout and every row follow
+from (seed, step), and a killed run resumes exactly. A step is one batch of rollouts, from which
+`updates` optimiser steps are made.
 
 As in the papers, training is fully on-policy unless the settings say otherwise: one update per
 batch, no KL term, no entropy bonus, no importance ratio. AdamW with weight decay 0.01, gradients
@@ -12,16 +12,17 @@ clipped to norm 1, a constant learning rate (neither paper states them; verl's d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
 from lab.judge.rewards import Judge
-from lab.llm.data.datasets import Problem
 from lab.llm.engines.adapters import adapter_config, load_trainable
 from lab.llm.engines.base import Engine, Sampling, encode_prompts, load_tokenizer
 from lab.llm.engines.imports import transformers, trl
@@ -29,9 +30,10 @@ from lab.llm.engines.model_costs import process_count
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
-from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
+from lab.llm.train.problems import Usable, held_out_problems, problems_of_step, training_problems
 from lab.llm.train.rollouts import rollout_columns
 from lab.llm.train.thread_generator import Channel, LoopStopped
+from lab.llm.train.trl_trainer import ObjectiveTrainer, PACSTrainer
 from lab.shapes import Int
 from lab.training.checkpoint import current_state, restore, with_prefix
 from lab.training.device import compute_device
@@ -67,6 +69,9 @@ HIDDEN_METRICS = (
 # the first one's checkpoint. Torch's own limit, 30 minutes, is too short for that.
 DDP_TIMEOUT_SECONDS = 6 * 3600
 
+# transformers is imported through a function, so that its class is known at run time only.
+_TrainerCallback: Any = transformers().TrainerCallback
+
 
 def device_options(device: torch.device) -> dict[str, bool | str]:
     """TRL's options that depend on the device; nothing else of a training does.
@@ -85,7 +90,7 @@ def device_options(device: torch.device) -> dict[str, bool | str]:
     }
 
 
-class TRLRun:
+class TRLRun(_TrainerCallback):
     """One training: everything that TRL is given, and what it calls back."""
 
     def __init__(
@@ -94,7 +99,7 @@ class TRLRun:
         verifier: Judge,
         scratch: str,
         config: LanguageModelConfig,
-        state: dict[str, torch.Tensor] | None,
+        state: dict[str, Tensor] | None,
     ) -> None:
         self.channel = channel
         self.verifier = verifier
@@ -103,32 +108,50 @@ class TRLRun:
         self.config = config
         place, name = model_folder(config.model)
         self.tokenizer = load_tokenizer(place)
-        self.train_problems, self.dropped_problems = training_problems(
-            config, self.tokenizer, verifier
-        )
-        self.eval_problems = held_out_problems(config, self.tokenizer, verifier)
-        self.rollouts: dict[str, list[Any]] = {}  # of the step that is being made
-        self.losses: torch.Tensor | None = None  # one per process, where there are several
+        self.problems, self.left_out = training_problems(config, self.tokenizer, verifier)
+        self.held_out = held_out_problems(config, self.tokenizer, verifier)
+        self.losses: Tensor | None = None  # one per process, where there are several
         self.trainer = self._trainer(place, scratch)
         self.engine = PolicyEngine(config, self.trainer.model, self.tokenizer, place, name)
 
-    def _trainer(self, place: str, scratch: str) -> Any:
-        """TRL's trainer for the run's estimator, with the run's order of problems."""
-        from datasets import Dataset
+    def run(self) -> None:
+        """Train to the last step; sends records and pauses through the channel."""
+        try:
+            self.trainer.train()
+        except LoopStopped:
+            # A launcher ends all processes when one is gone: the main one writes its checkpoint
+            # first.
+            if REQUEST.due:
+                self.trainer.accelerator.wait_for_everyone()
+            raise
 
-        from lab.llm.train.trl_trainer import ObjectiveTrainer, PACSTrainer
+    # What TRL is given
+
+    def _trainer(self, place: str, scratch: str) -> Any:
+        """TRL's trainer for the run's estimator, with the problems of the steps to come."""
+        from datasets import Dataset
 
         config = self.config
         model = load_trainable(place, config.adapter)
         model.config._name_or_path = place  # TRL loads the reference model from here
         rows = Dataset.from_dict(
             {
-                "problem": range(len(self.train_problems)),
-                "prompt": [text for _, text in self.train_problems],
-                "gold": [problem.answer for problem, _ in self.train_problems],
+                "problem": range(len(self.problems)),
+                "prompt": [text for _, text in self.problems],
+                "gold": [problem.answer for problem, _ in self.problems],
             }
         )
-        base: Any
+        order = [
+            row
+            for step in range(self.first, config.steps)
+            for row in problems_of_step(config.seed, step, config.prompts, len(self.problems))
+        ]
+        base: Any = ObjectiveTrainer
+        options: dict[str, Any] = {
+            "estimator": config.estimator,
+            "smoothing": config.smoothing,
+            "greedy_filter": config.greedy_filter,
+        }
         if config.estimator == "pacs":
             base = PACSTrainer
             options = {
@@ -137,34 +160,14 @@ class TRLRun:
                 "balanced": config.balanced,
                 "actor": config.actor,
             }
-        else:
-            base = ObjectiveTrainer
-            options = {
-                "estimator": config.estimator,
-                "smoothing": config.smoothing,
-                "greedy_filter": config.greedy_filter,
-            }
-        run = self
-
-        class OrderedTrainer(base):
-            """The batches of steps first, first + 1, ...: a function of the seed and the step."""
-
-            def _get_train_sampler(self, dataset: Any = None) -> StepSampler:
-                return StepSampler(run, self.args.steps_per_generation)
-
-            def _calculate_rewards(self, inputs: Any, prompts: Any, answers: Any, ids: Any) -> Any:
-                rewards = super()._calculate_rewards(inputs, prompts, answers, ids)
-                run.collect_rollouts(answers, ids, self.gathered)
-                return rewards
-
-        trainer = OrderedTrainer(
+        trainer = base(
             model=model,
             args=self._config(scratch),
             reward_funcs=[self.correctness_reward],
-            train_dataset=rows,
+            train_dataset=rows.select(order),
             processing_class=self.tokenizer,
             rollout_func=self.generate_rollouts,
-            callbacks=[self._callback()],
+            callbacks=[self],
             truncation=config.truncation,
             peft_config=None if config.adapter == "none" else adapter_config(config.rank),
             first_step=self.first * config.updates,
@@ -189,6 +192,7 @@ class TRLRun:
             output_dir=scratch,
             seed=config.seed,
             max_steps=(config.steps - self.first) * config.updates,
+            shuffle_dataset=False,
             per_device_train_batch_size=config.micro_batch,
             gradient_accumulation_steps=accumulate,
             steps_per_generation=accumulate * config.updates,
@@ -232,73 +236,58 @@ class TRLRun:
         accelerator = trainer.accelerator
         first = (step * accelerator.num_processes + accelerator.process_index) * len(unique_prompts)
         sampling = Sampling(N, config.temperature, config.top_p, config.max_tokens, config.seed)
-        greedy_groups = []
+        columns: dict[str, list] = {}
         with self.engine.current() as engine:
             groups = engine.sample(unique_prompts, sampling, first)
             if config.greedy_filter:
                 greedy = Sampling(1, 0.0, 1.0, config.max_tokens, config.seed)
                 greedy_groups = engine.sample(unique_prompts, greedy)
-        prompt_ids = encode_prompts(
-            self.tokenizer, unique_prompts, config.max_tokens, engine.positions, engine.name
-        )
-        columns: dict[str, list] = {
+                columns["greedy"] = [answer.text for [answer] in greedy_groups for _ in range(N)]
+            prompt_ids = encode_prompts(engine, unique_prompts, config.max_tokens)
+        return columns | {
             "prompt_ids": [ids for ids in prompt_ids for _ in range(N)],
             "completion_ids": [list(answer.ids) for group in groups for answer in group],
             "logprobs": [list(answer.logp) for group in groups for answer in group],
         }
-        if greedy_groups:
-            columns["greedy"] = [answer.text for [answer] in greedy_groups for _ in range(N)]
-        return columns
 
-    def collect_rollouts(
-        self, answers: list[str], ids: list[list[int]], gathered: dict[str, torch.Tensor]
-    ) -> None:
-        """Keep a step's rollouts: this process's answers and their tokens, and what the trainer has
-        `gathered` of all processes, in the same order.
-        """
-        from accelerate.utils import gather_object
+    # What TRL calls at the start, at the end of each optimiser step, and when it logs
 
-        texts, tokens = zip(
-            *gather_object(list(zip(answers, map(len, ids), strict=True))), strict=True
-        )
-        rewards, problems = gathered["reward"].tolist(), gathered["problem"].tolist()
-        N = self.config.rollouts
-        self.rollouts = rollout_columns(
-            [self.train_problems[number][0].id for number in problems[::N]],
-            [N] * len(problems[::N]),
-            texts,
-            tokens,
-            [None if reward != reward else reward for reward in rewards],
-            gathered["cut"].tolist(),
-        )
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Send the record of step 0, or take up the state of a checkpoint."""
+        if self.trainer.accelerator.num_processes > 1:
+            # Processes can first ask each other at the end of a step: none stops before.
+            REQUEST.agree(False)
+        if self.state is None:
+            self.send_record(0, {})
+        else:
+            self.restore(self.state)
+            self.state = None  # frees the memory
 
-    def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Pass@k on every held-out set, and each problem's number of right answers.
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """After the last update of a step, have TRL log, or send a pause."""
+        self.channel.raise_if_stopped()
+        step, remaining_updates = divmod(self.trainer.step, self.config.updates)
+        if remaining_updates:
+            control.should_log = False
+            return
+        every = self.config.reference_every
+        if every and step % every == 0:
+            self.reset_reference()
+        self.synchronize_processes()
+        # Logs follow the step of the whole training; TRL counts from where it resumed.
+        log_is_due = step % self.config.log_every == 0
+        control.should_log = log_is_due or step == self.config.steps
+        if not control.should_log:
+            # With TRL's sums for the next record.
+            standing = Standing(step, lambda at: self.state_at(at) | self.running_sums())
+            self.send(Pause(step, standing, self.rollouts()))
 
-        Every process samples and judges its share of the problems, and all return the result. It
-        does not depend on the number of processes.
-        """
-        sampling = evaluation_sampling(self.config)
-        with self.engine.current() as engine:
-            counts = {
-                name: self._count_right(engine, problems, sampling)
-                for name, problems in self.eval_problems.items()
-            }
-        return pass_rates(self.eval_problems, counts)
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float], **_: Any) -> None:
+        """Send the record of a step; TRL's last log is a summary of the training."""
+        if "train_runtime" not in logs:
+            self.send_record(self.trainer.step // self.config.updates, logs)
 
-    def _count_right(
-        self, engine: Engine, problems: list[tuple[Problem, str]], sampling: Sampling
-    ) -> Int[np.ndarray, "2 problems"]:
-        """`count_right` over all processes."""
-        accelerator = self.trainer.accelerator
-        shares = np.array_split(np.arange(len(problems)), accelerator.num_processes)
-        share = shares[accelerator.process_index]
-        counts = torch.zeros(2, len(problems), dtype=torch.int64)
-        if len(share):
-            local = [problems[row] for row in share]
-            right = count_right(engine, self.verifier, local, sampling, int(share[0]))
-            counts[:, share] = torch.from_numpy(right)
-        return accelerator.reduce(counts.to(accelerator.device)).cpu().numpy()
+    # Records
 
     def send_record(self, step: int, logs: dict[str, float]) -> None:
         """Evaluate and send the record of a step; only the main process has one to send."""
@@ -316,14 +305,9 @@ class TRLRun:
             if isinstance(value, (int, float)) and not name.startswith(HIDDEN_METRICS)
         }
         if step == 0:
-            metrics["training problems"] = len(self.train_problems)
-            metrics["problems left out"] = self.dropped_problems
-        self.send(Record(step, metrics, standing, groups, self.rollouts))
-
-    def send_pause(self, step: int) -> None:
-        """Send the state of a step that has no record, with TRL's sums for the next record."""
-        standing = Standing(step, lambda at: self.state_at(at) | self.running_sums())
-        self.send(Pause(step, standing, self.rollouts))
+            metrics["training problems"] = len(self.problems)
+            metrics["problems left out"] = self.left_out
+        self.send(Record(step, metrics, standing, groups, self.rollouts()))
 
     def send(self, event: Record | Pause) -> None:
         """Send a record or a pause; once training goes on, its state can no longer be read."""
@@ -332,7 +316,54 @@ class TRLRun:
         if event.step < self.config.steps and isinstance(event.state, Standing):
             event.state.move_on()
 
-    def state_at(self, step: int) -> dict[str, torch.Tensor]:
+    def rollouts(self) -> dict[str, list[Any]]:
+        """The rollouts of the batch in use, of all processes; empty before the first."""
+        gathered = {name: values.tolist() for name, values in self.trainer.gathered.items()}
+        if not gathered:
+            return {}
+        return rollout_columns(
+            zip(
+                [self.problems[number][0].id for number in gathered["problem"]],
+                cycle(range(self.config.rollouts)),
+                self.trainer._logs["completion"],  # TRL keeps those of one batch
+                gathered["tokens"],
+                [None if reward != reward else reward for reward in gathered["reward"]],
+                gathered["cut"],
+                strict=False,  # `cycle` has no end
+            )
+        )
+
+    def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        """Pass@k on every held-out set, and each problem's number of right answers.
+
+        Every process samples and judges its share of the problems, and all return the result. It
+        does not depend on the number of processes.
+        """
+        sampling = evaluation_sampling(self.config)
+        with self.engine.current() as engine:
+            counts = {
+                name: self._count_right(engine, problems, sampling)
+                for name, problems in self.held_out.items()
+            }
+        return pass_rates(self.held_out, counts)
+
+    def _count_right(
+        self, engine: Engine, problems: Usable, sampling: Sampling
+    ) -> Int[np.ndarray, "2 problems"]:
+        """`count_right` over all processes."""
+        accelerator = self.trainer.accelerator
+        shares = np.array_split(np.arange(len(problems)), accelerator.num_processes)
+        share = shares[accelerator.process_index]
+        counts = torch.zeros(2, len(problems), dtype=torch.int64)
+        if len(share):
+            local = [problems[row] for row in share]
+            right = count_right(engine, self.verifier, local, sampling, int(share[0]))
+            counts[:, share] = torch.from_numpy(right)
+        return accelerator.reduce(counts.to(accelerator.device)).cpu().numpy()
+
+    # State
+
+    def state_at(self, step: int) -> dict[str, Tensor]:
         """Weights, optimiser, step, and the reference model where PACS resets one."""
         trainer = self.trainer
         state = current_state(
@@ -343,7 +374,7 @@ class TRLRun:
             state |= {f"reference/{key}": value.detach() for key, value in reference.items()}
         return state
 
-    def running_sums(self) -> dict[str, torch.Tensor]:
+    def running_sums(self) -> dict[str, Tensor]:
         """What TRL and transformers sum up from one log to the next; a record has the means.
 
         The metrics are numbered, because their order is that of the record. `loss` holds that of
@@ -363,7 +394,7 @@ class TRLRun:
         updates = trainer.state.global_step - trainer._globalstep_last_logged
         return state | {"added up/loss": losses, "added up/updates": torch.tensor(updates)}
 
-    def restore(self, state: dict[str, torch.Tensor]) -> None:
+    def restore(self, state: dict[str, Tensor]) -> None:
         """Load a state into TRL's model, optimiser, reference model and sums."""
         trainer = self.trainer
         accelerator = trainer.accelerator
@@ -400,79 +431,3 @@ class TRLRun:
         # Accelerate wraps the optimiser.
         optimizer = getattr(trainer.optimizer, "optimizer", trainer.optimizer)
         optimizer.state.clear()
-
-    def _callback(self) -> Any:
-        """A callback of transformers' trainer, which sends records and pauses."""
-        run = self
-        base: Any = transformers().TrainerCallback
-
-        class RunCallback(base):
-            """What TRL calls at the start, at the end of each step, and when it logs."""
-
-            def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-                if run.trainer.accelerator.num_processes > 1:
-                    # Processes can first ask each other at the end of a step: none stops before.
-                    REQUEST.agree(False)
-                if run.state is None:
-                    run.send_record(0, {})
-                else:
-                    run.restore(run.state)
-                    run.state = None  # frees the memory
-
-            def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-                run.channel.raise_if_stopped()
-                step, remaining_updates = divmod(run.trainer.step, run.config.updates)
-                if remaining_updates:
-                    control.should_log = False
-                    return
-                every = run.config.reference_every
-                if every and step % every == 0:
-                    run.reset_reference()
-                run.synchronize_processes()
-                # Logs follow the step of the whole training; TRL counts from where it resumed.
-                log_is_due = step % run.config.log_every == 0
-                control.should_log = log_is_due or step == run.config.steps
-                if not control.should_log:
-                    run.send_pause(step)
-
-            def on_log(
-                self, args: Any, state: Any, control: Any, logs: dict[str, float], **_: Any
-            ) -> None:
-                # TRL's last log is a summary of the training, not of a step.
-                if "train_runtime" not in logs:
-                    run.send_record(run.trainer.step // run.config.updates, logs)
-
-        return RunCallback()
-
-    def run(self) -> None:
-        """Train to the last step; sends records and pauses through the channel."""
-        try:
-            self.trainer.train()
-        except LoopStopped:
-            # A launcher ends all processes when one is gone: the main one writes its checkpoint
-            # first.
-            if REQUEST.due:
-                self.trainer.accelerator.wait_for_everyone()
-            raise
-
-
-class StepSampler(torch.utils.data.Sampler):
-    """Row numbers in the order in which TRL reads them.
-
-    For each step: its problems, each `rollouts` times in a row, and all of that once per pass.
-    """
-
-    def __init__(self, run: TRLRun, passes: int) -> None:
-        self.steps = range(run.first, run.config.steps)
-        self.config = run.config
-        self.problems = len(run.train_problems)
-        self.passes = passes
-
-    def __len__(self) -> int:
-        return len(self.steps) * self.passes * self.config.prompts * self.config.rollouts
-
-    def __iter__(self) -> Iterator[int]:
-        config = self.config
-        for step in self.steps:
-            problems = problems_of_step(config.seed, step, config.prompts, self.problems)
-            yield from [row for row in problems for _ in range(config.rollouts)] * self.passes

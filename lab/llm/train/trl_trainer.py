@@ -3,9 +3,8 @@
     ObjectiveTrainer("maxrl", model=..., reward_funcs=..., args=GRPOConfig(...), train_dataset=...)
     PACSTrainer(scale=1.0, model=..., ...)
 
-TRL samples, scores, logs and steps; only the advantages change. Rewards are gathered from all
-processes, the column `problem` of the data (an integer per row) says which rollouts form a group,
-and `lab.advantages` gives every rollout its advantage:
+TRL samples, scores, logs and steps; only the advantages change. The column `problem` of the data,
+an integer per row, says which rollouts form a group, and `lab.advantages` does the rest:
 
 | in TRL | here |
 |---|---|
@@ -17,22 +16,22 @@ and `lab.advantages` gives every rollout its advantage:
 | the order of rows in a batch | follows from (seed, step): a resumed run continues exactly |
 | micro-batches | on a GPU sorted by length, and cut to their longest row: see `by_length` |
 
-Written for TRL 1.16. It overrides six of its methods; tests/test_trl.py checks each against a
-computation by hand.
+Written for TRL 1.16; tests/test_trl.py checks each of the six overridden methods by hand.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.functional import pad
 
 from lab.errors import LabError, one_of, real
 from lab.llm.engines.imports import trl
+from lab.llm.train.rollouts import group_metrics, warn_if_all_cut
 from lab.losses import SCORES, pacs, pacs_at_anchor
 from lab.mathematics.estimators import Estimator, advantages
 from lab.mathematics.estimators import estimator as find_estimator
@@ -61,12 +60,10 @@ class ObjectiveTrainer(_GRPOTrainer):
     `smoothing` adds -c times its mean token log-probability to the advantage of a right rollout,
     and subtracts the same from that of a wrong one. It needs log-probabilities from the sampler
     (vLLM, or a rollout function that returns them). `greedy_filter` needs a rollout function that
-    returns a column `greedy`, the greedy answer to each row's prompt. Neither is there for real
-    rewards, of which no answer is right or wrong.
+    returns a column `greedy`, the greedy answer to each row's prompt.
 
     With `by_length`, micro-batches hold rows of similar length and are cut to their longest. That
-    saves time on a GPU and changes the loss only by rounding; on a CPU the default keeps TRL's
-    results bit for bit. All other arguments are TRL's.
+    saves time on a GPU and changes the loss only by rounding. All other arguments are TRL's.
     """
 
     _buffered_inputs: Any  # TRL's micro-batches of the batch in use
@@ -92,12 +89,12 @@ class ObjectiveTrainer(_GRPOTrainer):
         self.truncation = one_of("truncation", truncation, TRUNCATIONS)
         self.smoothing = real("smoothing", smoothing, 0)
         self.greedy_filter = greedy_filter
-        for name, value in {"smoothing": smoothing, "greedy_filter": greedy_filter}.items():
-            if value and self.estimator.real is not None:
-                raise LabError(
-                    f"{name} needs right and wrong answers, and {self.estimator.spec} takes real"
-                    " rewards: turn it off"
-                )
+        if self.estimator.real is not None and (smoothing or greedy_filter):
+            name = "smoothing" if smoothing else "greedy_filter"
+            raise LabError(
+                f"{name} needs right and wrong answers, and {self.estimator.spec} takes real"
+                " rewards: turn it off"
+            )
         self.first_step = first_step
         # What `_calculate_rewards` learns of a batch and TRL does not return, of all processes.
         self.gathered: dict[str, torch.Tensor] = {}
@@ -114,9 +111,14 @@ class ObjectiveTrainer(_GRPOTrainer):
         return self.first_step + self.state.global_step
 
     @property
-    def _mode(self) -> str:
-        """The part of TRL's metrics that is being filled."""
-        return "train" if self.model.training else "eval"
+    def _group_size(self) -> int:
+        """N, in training or in TRL's evaluation."""
+        return self.num_generations if self.model.training else self.num_generations_eval
+
+    def _log(self, name: str, value: Any) -> None:
+        """Add a value to those of which TRL logs the mean."""
+        mode = "train" if self.model.training else "eval"
+        self._metrics[mode][name].append(float(value))
 
     def _check_problem(self, data: str, columns: Iterable[str]) -> None:
         """LabError: the rows of the "training" or "evaluation" data do not name their problem."""
@@ -137,7 +139,7 @@ class ObjectiveTrainer(_GRPOTrainer):
         # TRL shuffles the rows after this, with torch's global generator.
         torch.manual_seed(stream_seed(self.args.seed, "rows", self.step))
         batch = super()._generate_and_score_completions(inputs)
-        N = self.num_generations if self.model.training else self.num_generations_eval
+        N = self._group_size
         groups = self._groups(N)
         A = torch.zeros_like(self.gathered["reward"])
         rewards = torch.full_like(A, torch.nan)  # nan where lost
@@ -145,7 +147,7 @@ class ObjectiveTrainer(_GRPOTrainer):
             rows = [int(group.problem) * N + rollout.index for rollout in group.rollouts]
             A[rows] = A.new_tensor(values)
             rewards[rows] = A.new_tensor(group.rewards)
-        self._log_batch(groups, len(A) // N, len(A))
+        self._log_batch(groups, len(A) // N)
         if self.smoothing:
             # +1 for right, -1 for wrong, 0 for lost
             sign = (2 * rewards - 1).nan_to_num()
@@ -167,13 +169,7 @@ class ObjectiveTrainer(_GRPOTrainer):
         reward, cut, problem = (
             self.gathered[name].tolist() for name in ("reward", "cut", "problem")
         )
-        if all(cut):
-            warnings.warn(
-                f"all {len(cut)} rollouts of step {self.step} were cut at"
-                f" {self.max_completion_length} tokens: allow longer ones, or look at why none"
-                " ends",
-                stacklevel=1,
-            )
+        warn_if_all_cut(cut, self.step, self.max_completion_length)
         for place in range(0, len(problem), N):
             members = sorted(set(problem[place : place + N]))
             if len(members) > 1:
@@ -212,14 +208,14 @@ class ObjectiveTrainer(_GRPOTrainer):
         lost = rewards.isnan().all(1)
         weighted = (rewards * self.reward_weights.to(device)).nansum(1)
         ends = [*self.eos_token_ids, self._tokenizer.pad_token_id]
-        cut = torch.tensor(
-            [not len(ids) or ids[-1] not in ends for ids in completion_ids_list], device=device
-        )
-        problem = torch.tensor([row["problem"] for row in inputs], device=device)
-        self.gathered = {
-            "reward": weighted.masked_fill(lost, torch.nan),
-            "cut": self.accelerator.gather(cut),
-            "problem": self.accelerator.gather(problem),
+        local = {
+            "cut": [not len(ids) or ids[-1] not in ends for ids in completion_ids_list],
+            "tokens": [len(ids) for ids in completion_ids_list],
+            "problem": [row["problem"] for row in inputs],
+        }
+        self.gathered = {"reward": weighted.masked_fill(lost, torch.nan)} | {
+            name: self.accelerator.gather(torch.tensor(values, device=device))
+            for name, values in local.items()
         }
         if self.greedy_filter:
             self.gathered["greedy"] = self._greedy_right(inputs, prompts, completion_ids_list)
@@ -239,110 +235,78 @@ class ObjectiveTrainer(_GRPOTrainer):
         )
         return (rewards * self.reward_weights.to(rewards.device)).nansum(1) == 1
 
-    def _log_batch(self, groups: Sequence[Group], problems: int, rollouts: int) -> None:
-        """Add to TRL's metrics what it does not log of a batch."""
-        mixed = sum(np.ptp(group.rewards) > 0 for group in groups)
-        metrics: dict[str, Any] = {
-            "dead_groups": 1 - mixed / problems,
-            "lost": 1 - sum(group.N for group in groups) / rollouts,
-        }
+    def _log_batch(self, groups: Sequence[Group], problems: int) -> None:
+        """Log what TRL does not of a batch."""
+        rollouts = len(self.gathered["reward"])
+        for name, value in group_metrics(self.estimator, groups, problems, rollouts).items():
+            self._log(name.replace(" ", "_"), value)
         if self.estimator.real is None:
             rates = np.array([group.pass_rate for group in groups])
-            metrics["solved"] = (rates > 0).sum() / problems
             weights = induced_weight(self.estimator, self.num_generations, rates)
-            metrics["induced_weight"] = weights.mean() if groups else 0.0
+            self._log("induced_weight", weights.mean() if groups else 0.0)
         if self.greedy_filter:
-            metrics["greedy_solved"] = self.gathered["greedy"].float().mean()
-        for name, value in metrics.items():
-            self._metrics[self._mode][name].append(float(value))
+            self._log("greedy_solved", self.gathered["greedy"].float().mean())
 
     def _prepare_inputs(self, generation_batch: Any) -> Any:
         """TRL's next micro-batch; those of one optimiser step are sorted by length."""
-        if not (self.by_length and self.model.training):
-            return super()._prepare_inputs(generation_batch)
         before = self._buffered_inputs
         inputs = super()._prepare_inputs(generation_batch)
-        if self._buffered_inputs is before:
-            return inputs
-        window = self.args.gradient_accumulation_steps
         parts = self._buffered_inputs
         # An entropy bonus is a mean over the tokens of each micro-batch: sorting would change it.
-        if not self._entropy_bonus_enabled:
-            parts = [
-                part
-                for start in range(0, len(parts), window)
-                for part in sorted_by_length(parts[start : start + window])
-            ]
-        self._buffered_inputs = parts
-        return parts[self._step % self.args.steps_per_generation]
+        if not self.by_length or parts is before or self._entropy_bonus_enabled:
+            return inputs
+        window = self.args.gradient_accumulation_steps
+        self._buffered_inputs = [
+            part
+            for start in range(0, len(parts), window)
+            for part in sorted_by_length(parts[start : start + window])
+        ]
+        return self._buffered_inputs[self._step % self.args.steps_per_generation]
 
     def _get_per_token_logps_and_entropies(
-        self,
-        model: Any,
-        input_ids: torch.Tensor,
-        attention_mask: torch.Tensor,
-        logits_to_keep: int,
-        batch_size: int | None = None,
-        **options: Any,
-    ) -> Any:
-        # Other options belong to models with images, whose rows cannot be cut.
-        text_only = all(
-            value is None or name in ("compute_entropy", "compute_aux_loss")
-            for name, value in options.items()
-        )
-        if self.by_length and text_only:
-            outputs = self._log_probabilities_by_length(
-                model,
-                input_ids,
-                attention_mask,
-                logits_to_keep,
-                batch_size or len(input_ids),
-                **options,
-            )
-        else:
-            outputs = super()._get_per_token_logps_and_entropies(
-                model, input_ids, attention_mask, logits_to_keep, batch_size, **options
-            )
-        self._latest_logp = outputs[0].detach()
-        return outputs
-
-    def _log_probabilities_by_length(
         self,
         model: Any,
         ids: torch.Tensor,
         attention_mask: torch.Tensor,
         width: int,
-        batch_size: int,
+        batch_size: int | None = None,
         **options: Any,
-    ) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
-        """TRL's log-probabilities "rows width" and entropies, from passes over similar lengths.
+    ) -> Any:
+        """TRL's log-probabilities "rows width", entropies and auxiliary loss; see `by_length`.
 
         Rows of similar length share a pass, which is cut to the longest of them. What was cut off
         is 0, which is TRL's own value at padding.
         """
-        order = attention_mask.sum(1).argsort(stable=True)
-        passes: list[list[torch.Tensor | None]] = []
-        for rows in order.split(batch_size):
-            used = attention_mask[rows].any(0).nonzero()[:, 0]
-            # At least one completion token, which TRL's slices from the right need.
-            first = min(int(used[0]), ids.shape[1] - width - 1)
-            last = max(int(used[-1]) + 1, ids.shape[1] - width + 1)
-            cut = ids.shape[1] - last
-            outputs = super()._get_per_token_logps_and_entropies(
-                model,
-                ids[rows, first:last],
-                attention_mask[rows, first:last],
-                width - cut,
-                **options,
-            )
-            passes.append([_pad_right(output, cut) for output in outputs])
-        logp, entropy, auxiliary = zip(*passes, strict=True)
-        back = order.argsort()
-        return (
-            torch.cat(logp)[back],
-            None if entropy[0] is None else torch.cat(entropy)[back],
-            None if auxiliary[0] is None else torch.stack(auxiliary).mean(),
+        compute = super()._get_per_token_logps_and_entropies
+        # Other options belong to models with images, whose rows cannot be cut.
+        text_only = all(
+            value is None or name in ("compute_entropy", "compute_aux_loss")
+            for name, value in options.items()
         )
+        if not (self.by_length and text_only):
+            outputs = compute(model, ids, attention_mask, width, batch_size, **options)
+        else:
+            order = attention_mask.sum(1).argsort(stable=True)
+            passes = []
+            for rows in order.split(batch_size or len(ids)):
+                used = attention_mask[rows].any(0).nonzero()[:, 0]
+                # At least one completion token, which TRL's slices from the right need.
+                first = min(int(used[0]), ids.shape[1] - width - 1)
+                last = max(int(used[-1]) + 1, ids.shape[1] - width + 1)
+                cut = ids.shape[1] - last
+                kept = ids[rows, first:last], attention_mask[rows, first:last], width - cut
+                *by_token, auxiliary = compute(model, *kept, **options)
+                padded = [None if part is None else pad(part, (0, cut)) for part in by_token]
+                passes.append((*padded, auxiliary))
+            logp, entropy, auxiliary = zip(*passes, strict=True)
+            back = order.argsort()
+            outputs = (
+                torch.cat(logp)[back],
+                None if entropy[0] is None else torch.cat(entropy)[back],
+                None if auxiliary[0] is None else torch.stack(auxiliary).mean(),
+            )
+        self._latest_logp = outputs[0].detach()
+        return outputs
 
     def _compute_loss(self, model: Any, inputs: Batch) -> torch.Tensor:
         loss = super()._compute_loss(model, inputs)
@@ -354,7 +318,7 @@ class ObjectiveTrainer(_GRPOTrainer):
         sampled = inputs.get("sampling_per_token_logps")
         if sampled is not None:
             difference = (self._latest_logp - sampled.nan_to_num()) * inputs["completion_mask"]
-            self._metrics[self._mode]["logp_mismatch"].append(float(difference.abs().max()))
+            self._log("logp_mismatch", difference.abs().max())
 
 
 class PACSTrainer(ObjectiveTrainer):
@@ -386,12 +350,13 @@ class PACSTrainer(ObjectiveTrainer):
         self.actor = actor
         super().__init__(pacs_at_anchor(scale, score, balanced), *positional, **options)
         importance_sampling = self.use_vllm and self.vllm_importance_sampling_correction
-        for name, value in {
+        unused = {
             "smoothing": self.smoothing,
             "greedy_filter": self.greedy_filter,
             "an entropy bonus": self.args.entropy_coef,
             "use_vllm's importance sampling": importance_sampling,
-        }.items():
+        }
+        for name, value in unused.items():
             if value:
                 raise LabError(
                     f"PACS has a loss of its own, in which {name} has no place: turn it off"
@@ -409,7 +374,7 @@ class PACSTrainer(ObjectiveTrainer):
         TRL shuffles and splits the first axis: with problems on it, groups stay whole.
         """
         batch = super()._generate_and_score_completions(inputs)
-        N = self.num_generations if self.model.training else self.num_generations_eval
+        N = self._group_size
         if len(inputs) % N:
             raise LabError(
                 f"a process has {len(inputs)} rollouts, which is not a multiple of {N}: a group is"
@@ -438,30 +403,15 @@ class PACSTrainer(ObjectiveTrainer):
         reference = flat.get("ref_per_token_logps", flat.get("old_per_token_logps"))
         reference = logp.detach() if reference is None else reference
         log_ratio = ((logp - reference) * mask).sum(1).view_as(rewards)
-        loss = pacs(
-            log_ratio,
-            rewards,
-            beta=self.scale,
-            score=self.score,
-            balanced=self.balanced,
-            actor=self.actor,
-        )
-        metrics = self._metrics[self._mode]
+        options = {"score": self.score, "balanced": self.balanced, "actor": self.actor}
+        loss = pacs(log_ratio, rewards, beta=self.scale, **options)
         entropy_sum, token_count = self.accelerator.reduce(
             torch.stack(((entropy * mask).sum(), mask.sum())).detach(), reduction="sum"
         )
-        metrics["entropy"].append(float(entropy_sum / token_count.clamp_min(1)))
-        mean_log_ratio = self.accelerator.gather(log_ratio.detach().abs()).mean()
-        metrics["log_ratio"].append(float(mean_log_ratio))
+        self._log("entropy", entropy_sum / token_count.clamp_min(1))
+        self._log("log_ratio", self.accelerator.gather(log_ratio.detach().abs()).mean())
         self._log_mismatch(flat)
         return loss / (self.current_gradient_accumulation_steps if self.model.training else 1)
-
-
-def _pad_right(output: torch.Tensor | None, count: int) -> torch.Tensor | None:
-    """A "rows tokens" tensor with `count` zeros at the end of each row; anything else as it is."""
-    if output is None or output.ndim != 2:
-        return output
-    return torch.nn.functional.pad(output, (0, count))
 
 
 def sorted_by_length(parts: list[Batch]) -> list[Batch]:

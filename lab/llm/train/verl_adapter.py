@@ -13,15 +13,12 @@ verl loads this by itself wherever the lab is installed (entry point `verl.plugi
 | a policy gradient without clipping | `loss_mode=lab.policy_gradient` (below) |
 | the verifier | `reward.custom_reward_function.path=pkg://lab.llm.train.verl_adapter` |
 
-`loss_mode` is `actor_rollout_ref.actor.policy_loss.loss_mode` in full.
+`loss_mode` is `actor_rollout_ref.actor.policy_loss.loss_mode` in full. verl's own `grpo` and
+`rloo`, without the prefix, follow other rules (ddof 1, eps 1e-6; groups of one are scored).
 
-The prefix `lab.` sets these estimators apart from verl's own `grpo` and `rloo`, which follow other
-rules (ddof 1, eps 1e-6; groups of one are scored).
-
-PACS is here as an advantage, `lab.pacs_anchor`: exactly the gradient of PACS where the policy is
-its reference. That is the case at the first update of every batch, in the official code too. A
-loss in verl sees neither rewards nor groups, and verl's micro-batches split groups, so that later
-updates of a batch cannot follow PACS's own loss.
+PACS is here as an advantage, `lab.pacs_anchor`: exactly its gradient at the first update of a
+batch. A loss in verl sees neither rewards nor groups, and verl's micro-batches split groups, so
+that later updates cannot follow PACS's own loss.
 """
 
 from __future__ import annotations
@@ -49,11 +46,7 @@ LOST_LIMIT = 0.02  # the share of lost rewards in a batch above which a run stop
 
 
 def register() -> None:
-    """Put every estimator of the catalogue and the loss into verl's registries.
-
-    A second call changes nothing. verl is patched first (`_repair`), so that a
-    process that has the lab's loss can also load models.
-    """
+    """Put every estimator of the catalogue and the loss into verl's registries; patches verl."""
     transformers()
     from verl.trainer.ppo import core_algos
 
@@ -84,11 +77,9 @@ def _repair() -> None:
 def _value_model(
     local_path: str, torch_dtype: Any, model_config: Any, trust_remote_code: bool = False
 ) -> Any:
-    """A critic: the model in a folder with one output per token.
+    """In place of verl's `load_valuehead_model`: a critic, with one output per token.
 
-    It uses the attention implementation of `model_config`. The signature is that of verl's
-    `load_valuehead_model`, which this replaces. Code that comes with a model is never run:
-    `trust_remote_code` is not passed on.
+    Code that comes with a model is never run: `trust_remote_code` is not passed on.
     """
     from transformers import AutoModelForTokenClassification
 
@@ -111,15 +102,13 @@ def advantage(
 
     | argument | shape | meaning |
     |---|---|---|
-    | `token_level_rewards` | "rollouts tokens" | sum to a rollout's reward: 0, 1, or `LOST`; any |
-    | | | number where the estimator takes real rewards |
+    | `token_level_rewards` | "rollouts tokens" | sum to a rollout's reward, or to `LOST` |
     | `response_mask` | "rollouts tokens" | 1 for tokens of the model; 0 in padding rows |
     | `index` | "rollouts" | the uid of each rollout's problem, in any order |
-    | `config` | | verl's `algorithm`; its key `lab` has the options below |
+    | `config` | | verl's `algorithm`: `lab` has estimator's options, `truncation`, `max_tokens` |
 
-    `config.lab` holds the estimator's options, `truncation` and `max_tokens`. Groups may be of any
-    size. Padding rows and lost rewards belong to no group: the group is smaller, and their
-    advantage is 0. An answer of exactly `max_tokens` tokens counts as truncated.
+    Padding rows and lost rewards belong to no group: the group is smaller, and their advantage is
+    0. An answer of exactly `max_tokens` tokens counts as truncated.
 
     LabError: a reward that the estimator does not take, named by uid and row; a group that is too
     small for the estimator; more than 2% of at least 50 rewards lost.
@@ -139,18 +128,6 @@ def advantage(
         for row, (uid, reward, length) in enumerate(zip(index, rewards, lengths, strict=True))
         if length
     ]
-    _check_lost_share(rollouts)
-    groups = make_groups(rollouts, truncation)
-    rollout_advantages = token_level_rewards.new_zeros(len(rewards))
-    for group, values in zip(groups, advantages(estimator, groups), strict=True):
-        rows = [rollout.index for rollout in group.rollouts]
-        rollout_advantages[rows] = rollout_advantages.new_tensor(values)
-    token_advantages = rollout_advantages[:, None] * response_mask
-    return token_advantages, token_advantages
-
-
-def _check_lost_share(rollouts: Sequence[Rollout]) -> None:
-    """Refuse a batch of which the verifier could not judge too large a share."""
     lost = sum(rollout.reward is None for rollout in rollouts)
     if len(rollouts) >= MIN_CHECKS and lost > LOST_LIMIT * len(rollouts):
         raise LabError(
@@ -158,6 +135,13 @@ def _check_lost_share(rollouts: Sequence[Rollout]) -> None:
             f" {LOST_LIMIT:.0%}: look at the gold answers (Verifier.unparsable), or give the"
             " verifier more processes (reward.num_workers)"
         )
+    groups = make_groups(rollouts, truncation)
+    rollout_advantages = token_level_rewards.new_zeros(len(rewards))
+    for group, values in zip(groups, advantages(estimator, groups), strict=True):
+        rows = [rollout.index for rollout in group.rollouts]
+        rollout_advantages[rows] = rollout_advantages.new_tensor(values)
+    token_advantages = rollout_advantages[:, None] * response_mask
+    return token_advantages, token_advantages
 
 
 def policy_gradient(
@@ -171,9 +155,8 @@ def policy_gradient(
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """The loss -A log pi of every token, aggregated by `loss_agg_mode`; no ratio, no clipping.
 
-    For one update per batch: `old_log_prob` is read only to log how far the policy has moved since
-    it sampled (actor/ppo_kl, which is then 0). All tensors are "rollouts tokens".
-    `rollout_is_weights`: verl's rollout correction, if it is on.
+    For one update per batch, where the logged actor/ppo_kl is 0. All tensors are "rollouts tokens";
+    `rollout_is_weights` is verl's rollout correction, if it is on.
     """
     from verl.trainer.ppo.core_algos import agg_loss
     from verl.utils.torch_functional import masked_mean
@@ -194,9 +177,8 @@ def compute_score(
 ) -> dict[str, float]:
     """verl's reward function: 1 or 0, and `LOST` where the verifier gives no verdict.
 
-    Any thread may call it. `acc`, which verl's evaluation reports, counts a lost answer as wrong;
-    `lost` is reported beside it. Every process holds one worker, which is killed when it exceeds
-    its time limit; more run in parallel through `reward.num_workers`.
+    Any thread may call it. `acc`, which verl's evaluation reports, counts a lost answer as wrong.
+    Every process holds one worker; more run in parallel through `reward.num_workers`.
     """
     reward = _verifier(style).check([solution_str], [ground_truth])[0].reward
     return {

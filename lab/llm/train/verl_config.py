@@ -15,13 +15,9 @@
 On one node k3 is multiplied by the importance ratio, as in TRL, so that its gradient is that of the
 reverse KL. verl's has the same value at the first update of a batch, and another gradient.
 
-Some choices are verl's: the batch on a GPU is packed by tokens (`micro_batch` and `device_memory`
-apply to one node only), the sampler is vLLM, and AdamW with weight decay 0.01 and gradients clipped
-to norm 1 are its defaults.
-
-Attention is torch's SDPA, which needs no extra package. It computes the full square of a pack:
-counted for Qwen3-4B, attention costs 0.3 of the matrix products in packs of 4,096 tokens, and 1.2
-in packs of 16,384 (verl's default).
+The batch on a GPU is packed by tokens (`micro_batch` and `device_memory` apply to one node only).
+Attention is torch's SDPA, which computes the full square of a pack: counted for Qwen3-4B, it costs
+0.3 of the matrix products in packs of 4,096 tokens, and 1.2 in packs of 16,384 (verl's default).
 """
 
 from __future__ import annotations
@@ -132,20 +128,17 @@ def load_estimator(config: LanguageModelConfig) -> Estimator:
 
 def remarks(config: LanguageModelConfig) -> list[str]:
     """Lines for the reader of the command: rules, and where verl's run differs from the preset."""
-    lines = []
     if config.estimator == "ppo":
-        lines.append(
+        lines = [
             "PPO is verl's own: GAE with gamma 1 and lambda 1, a critic from the same model at"
             f" learning rate {CRITIC_RATE:g} (PACS Table 4), the ratio clipped at"
-            f" {config.clip:g}; PACS states neither gamma, lambda nor the clip"
-        )
-        lines.append(
+            f" {config.clip:g}; PACS states neither gamma, lambda nor the clip",
             "an answer that could not be judged counts as wrong, and no limit on their share stops"
-            " the run"
-        )
+            " the run",
+        ]
     else:
         estimator = load_estimator(config)
-        lines.append(f"{estimator.label}: {estimator.rules}")
+        lines = [f"{estimator.label}: {estimator.rules}"]
     if config.estimator == "pacs":
         later = config.updates - 1
         lines.append(
@@ -186,13 +179,16 @@ def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
         "verl has no such setting",
         "train on one node with lab train",
     )
-    if estimator == "ppo" and config.truncation != "score":
-        raise LabError(
-            f"truncation = {config.truncation}: verl's PPO scores every answer; set"
-            " truncation=score"
-        )
-    if estimator == "ppo" and not config.clip:
-        raise LabError("clip = 0: PPO clips its ratio; give for example clip=0.2")
+    if estimator == "ppo":
+        if config.truncation != "score":
+            raise LabError(
+                f"truncation = {config.truncation}: verl's PPO scores every answer; set"
+                " truncation=score"
+            )
+        if not config.clip:
+            raise LabError("clip = 0: PPO clips its ratio; give for example clip=0.2")
+    else:
+        load_estimator(config).coefficients(config.rollouts)
     if config.updates > 1 and not config.clip:
         raise LabError(
             f"clip = 0 with updates = {config.updates}: the later updates of a batch would be"
@@ -203,8 +199,6 @@ def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
             "score = 'grpo': it has no gradient where the policy is its reference, which is all"
             " that verl can use of PACS; take rloo or dr_grpo"
         )
-    if estimator != "ppo":
-        load_estimator(config).coefficients(config.rollouts)
     prompts, updates = config.prompts, config.updates
     if prompts % updates:
         raise LabError(
@@ -225,8 +219,9 @@ def _micro_batch_tokens(config: LanguageModelConfig) -> int:
 
 def _model(model: str, folder: Path) -> str:
     """The model's path in a command: a local folder, or `model`, into which train.sh copies it."""
-    place, _ = locate_model(model)
-    return f"{RUN}/{os.path.relpath(place, folder)}" if Path(place).is_dir() else f"{RUN}/model"
+    if hub_model(model):
+        return f"{RUN}/model"
+    return f"{RUN}/{os.path.relpath(locate_model(model)[0], folder)}"
 
 
 def plugins_from(folder: Path) -> str:
