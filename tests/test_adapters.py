@@ -4,13 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from smoke_trainings import configured, same, taken_up_anywhere, told
-from two_prompts import (
-    ROUNDED,
-    loop_of,
-    parts_of_two_prompts,
-    trainer,
-)
+from smoke_trainings import SHORT_ANSWERS, configured, same, taken_up_anywhere
+from two_prompts import ROUNDED, loop_of, parts_of_two_prompts, trainer
 
 from lab.cli import main
 from lab.errors import LabError
@@ -19,7 +14,7 @@ from lab.llm.engines.adapters import adapter_config, merged_weights, with_adapte
 from lab.llm.engines.base import Sampling
 from lab.llm.engines.transformers_engine import TransformersEngine, load_causal_model
 from lab.llm.train.tiny_model import FOLDER
-from lab.llm.train.trainer import load_policy
+from lab.llm.train.trainer import load_policy, train
 from lab.runs.training import state_of
 from lab.runs.training import train as run_training
 from lab.training.records import Record
@@ -31,7 +26,7 @@ LORA = {"adapter": "lora", "rank": 4, "learning_rate": 1e-2}
 
 @pytest.mark.parametrize("trainer", ["trl", "loop"])
 def test_a_checkpoint_holds_the_adapter_alone_and_training_goes_on_exactly(trainer):
-    given = LORA | {"trainer": trainer, "steps": 3, "log_every": 2, "kl": 0.1}
+    given = SHORT_ANSWERS | LORA | {"trainer": trainer, "steps": 2, "log_every": 2, "kl": 0.1}
     whole = taken_up_anywhere(**given)
     names = [key for key in whole[-1][1] if key.startswith("model/")]
     assert names and all(".lora_" in name for name in names)
@@ -39,8 +34,8 @@ def test_a_checkpoint_holds_the_adapter_alone_and_training_goes_on_exactly(train
 
 
 def test_both_trainers_begin_with_the_same_adapter():
-    ours, theirs = (told(**LORA, trainer=name, steps=1)[0][1] for name in ("loop", "trl"))
-    assert same(ours, theirs)
+    ours, theirs = (next(train(configured(**LORA, trainer=name))) for name in ("loop", "trl"))
+    assert same(ours.state(), theirs.state())
 
 
 def adapted(made):
@@ -86,7 +81,7 @@ def test_a_step_of_an_adapter_is_trls(tmp_path):
 
 
 def test_an_adapter_is_exported_alone_or_merged_into_the_model(runs, tmp_path, capsys):
-    run = run_training(configured(**LORA, trainer="loop", steps=2))
+    run = run_training(configured(**SHORT_ANSWERS, **LORA, trainer="loop", steps=1))
     state = state_of(run)
     assert main(["export", str(run.path), str(tmp_path / "merged"), "--merge"]) == 0
     assert main(["export", str(run.path), str(tmp_path / "adapter")]) == 0
@@ -109,7 +104,7 @@ def test_an_adapter_is_exported_alone_or_merged_into_the_model(runs, tmp_path, c
         assert not torch.allclose(read(ids).logits, expected, atol=1e-3)
     assert policy.sample(["2+3=?\n"], Sampling(2, 1.0, 1.0, 8))[0][0].ids
 
-    whole = run_training(configured(steps=1))
+    whole = run_training(configured(**SHORT_ANSWERS, steps=1))
     assert main(["export", str(whole.path), str(tmp_path / "whole"), "--merge"]) == 1
     assert "has no adapter: leave --merge out" in capsys.readouterr().err
 

@@ -42,14 +42,8 @@ def get(config, path: str):
 @needs_verl
 @pytest.mark.parametrize("name, scale", PLACES)
 def test_verl_accepts_every_preset_at_every_scale_and_reads_what_we_mean(name, scale):
-    size = (
-        {"nodes": 1, "gpus": 2}
-        if scale == "smoke"
-        else {"nodes": 4, "gpus": 8}
-        if scale == "paper"
-        else {"gpus": 8}
-    )
-    made = job(name, {"scale": scale} | size)
+    size = {"smoke": {"gpus": 2}, "paper": {"nodes": 4, "gpus": 8}}
+    made = job(name, {"scale": scale} | size.get(scale, {"gpus": 8}))
     ours, config = made.config, verl_config.compose(made.settings)
     expected = {
         "trainer.nnodes": made.nodes,
@@ -142,12 +136,8 @@ def test_ppo_is_verls_own_with_a_critic():
 def test_the_folder_is_whole_and_its_command_is_its_configuration(runs, tmp_path, capsys):
     from lab.cli import main
 
-    assert (
-        main(
-            ["cluster", "gsm8k", "scale=smoke", "estimator=truncated(order=2)", "gpus=2", "seed=3"]
-        )
-        == 0
-    )
+    words = ["scale=smoke", "estimator=truncated(order=2)", "gpus=2", "seed=3"]
+    assert main(["cluster", "gsm8k", *words]) == 0
     (folder,) = (runs / "gsm8k_cluster").iterdir()
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "gsm8k at scale smoke, estimator truncated(order=2), on 1 x 2 GPUs"
@@ -390,9 +380,9 @@ def test_without_verl_the_command_is_still_printed_and_a_folder_says_how_to_inst
 # --- Scripts ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name, scale", PLACES)
-def test_the_scripts_are_sound_bash_without_a_path_of_this_machine(name, scale):
-    made = job(name, {"scale": scale, "gpus": 2})
+@pytest.mark.parametrize("scale", ["smoke", "paper"])
+def test_the_scripts_are_sound_bash_without_a_path_of_this_machine(scale):
+    made = job("gsm8k", {"scale": scale, "gpus": 2})
     assert len(made.scripts) == 5 == len(list(SCRIPTS.iterdir()))
     for text in made.scripts.values():
         done = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True)

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from smoke_trainings import kinds, played, taken_up_anywhere
+from smoke_trainings import SHORT_ANSWERS, kinds, played, taken_up_anywhere
 
 from lab.llm.engines import imports
 from lab.llm.engines.base import Sampling
@@ -59,7 +59,7 @@ def test_the_configuration_of_a_gpu_is_the_one_that_is_forced_here(forced):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("transformers.modeling_utils.checkpoint", checkpointed)
         with torch.nn.modules.module.register_module_forward_hook(linear):
-            records = played(steps=1, problems=3)
+            records = played(**SHORT_ANSWERS, steps=1, problems=3)
     [trainer] = forced
     assert trainer.model.is_gradient_checkpointing and again and all(again)
     assert kinds == {torch.bfloat16}  # sampling, too, computes as the training does
@@ -76,7 +76,7 @@ def test_the_configuration_of_a_gpu_is_the_one_that_is_forced_here(forced):
     ],
 )
 def test_a_training_as_on_a_gpu_samples_steps_and_goes_on_exactly_from_any_record(forced, given):
-    whole = taken_up_anywhere(learning_rate=1e-3, steps=3, problems=3, **given)
+    whole = taken_up_anywhere(**SHORT_ANSWERS, learning_rate=1e-3, steps=3, problems=3, **given)
     assert kinds(whole) == [(step, True) for step in range(4)] and len(forced) == 4
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from smoke_trainings import taken_up_anywhere
+from smoke_trainings import SHORT_ANSWERS, taken_up_anywhere
 from two_prompts import (
     LIMIT,
     PROMPTS,
@@ -107,6 +107,7 @@ def test_rounds_are_asked_whole_and_what_is_lost_or_cut_meets_no_rule(parts):
 
 def test_a_training_taken_up_anywhere_gives_the_same_records_and_weights():
     given = {
+        **SHORT_ANSWERS,
         **STOPPED,
         "stopping": "until(right=1, cap=4, round=2, baseline=0.1)",
         "steps": 3,
