@@ -128,7 +128,8 @@ def rollout_columns(
     | `reward` | the verifier's, before the truncation policy; None where it gave none |
     | `truncated` | whether the answer reached the limit before it ended |
     """
-    problem, index, text, tokens, reward, truncated = map(list, zip(*rows, strict=True))
+    columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)]
+    problem, index, text, tokens, reward, truncated = columns
     return {
         "problem": problem,
         "index": index,

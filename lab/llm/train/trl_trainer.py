@@ -287,7 +287,7 @@ class ObjectiveTrainer(_GRPOTrainer):
             outputs = compute(model, ids, attention_mask, width, batch_size, **options)
         else:
             order = attention_mask.sum(1).argsort(stable=True)
-            passes = []
+            passes: list[tuple[Any, ...]] = []
             for rows in order.split(batch_size or len(ids)):
                 used = attention_mask[rows].any(0).nonzero()[:, 0]
                 # At least one completion token, which TRL's slices from the right need.
