@@ -94,8 +94,8 @@ def measured(
     return {
         **shares(rollouts),
         **group_metrics(estimator, groups, len(answered), len(rollouts)),
-        "mean length": np.mean([len(answer.ids) for each in answered for answer, _ in each]),
-        reward: np.mean([r.reward for r in rollouts if r.reward is not None]),
+        "mean length": float(np.mean([len(answer.ids) for each in answered for answer, _ in each])),
+        reward: float(np.mean([r.reward for r in rollouts if r.reward is not None])),
     }
 
 
