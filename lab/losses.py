@@ -38,11 +38,7 @@ def counted(
     estimator: Estimator,
     N: int,
 ) -> Float[Tensor, ""]:
-    """`policy_gradient` from how often each answer was drawn: the same value as from N rollouts.
-
-    `logp` is the log-probability of each answer, `counts` how often it was drawn among N, and
-    `right` whether it is right.
-    """
+    """`policy_gradient` from how often each answer was drawn: the same value as from N rollouts."""
     a1, a0 = success_failure_on(estimator, N, logp.dtype, logp.device)
     K = (counts * right).sum(1, keepdim=True).long()
     advantages = torch.where(right, a1[K], a0[K])
@@ -57,7 +53,7 @@ def counted_sum(
 ) -> Float[Tensor, ""]:
     """Minus the mean over problems of sum_i (r_i - b) log pi(y_i): that of a stopping rule.
 
-    The sum runs over all rollouts that were drawn, `counts` of each answer; `baseline` is b.
+    The sum runs over all rollouts that were drawn, `counts` of each answer.
     """
     return -(counts * (right.to(logp) - baseline) * logp).sum(1).mean()
 
@@ -67,8 +63,7 @@ def population(
 ) -> Float[Tensor, ""]:
     """Minus the mean over problems of (p w) log p with p w held fixed.
 
-    So its gradient ascends w(p) grad p. `log_p` are log pass rates, differentiable; `factor` = p w
-    comes from one of the three functions below.
+    So its gradient ascends w(p) grad p. `factor` = p w comes from one of the three functions below.
     """
     return -(factor.detach() * log_p).mean()
 
@@ -79,8 +74,7 @@ def exact_factor(
     """p w(p) of an objective.
 
     NumPy computes it in float64, so a GPU makes the host wait, except for maximum likelihood. A
-    pass rate that was rounded to 1 counts as the number below 1, so that a weight that is infinite
-    at 1 stays finite.
+    pass rate that was rounded to 1 counts as the number below 1: a weight may be infinite at 1.
     """
     if objective.name == "ml":
         return torch.ones_like(log_p)
@@ -107,8 +101,7 @@ def conditional_factor(
     """p Z(K), the mean gradient given that K of N rollouts are right (lemma L2).
 
     Z = (K a1 / p - (N-K) a0 / (1-p)) / N. Which rollouts succeeded and how the others failed is
-    averaged out (Rao-Blackwell): the mean is that of sampling, the variance is not larger. `K` are
-    whole numbers.
+    averaged out (Rao-Blackwell): the mean is that of sampling, the variance is not larger.
     """
     a1, a0 = success_failure_on(estimator, N, log_p.dtype, log_p.device)
     wrong = -torch.expm1(log_p.detach())

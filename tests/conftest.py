@@ -77,6 +77,14 @@ def trained(tmp_path_factory, runs):
 
 
 @pytest.fixture(scope="module")
+def cpu():
+    """Runs are promised bit for bit on a CPU."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_DEVICE", "cpu")
+        yield
+
+
+@pytest.fixture(scope="module")
 def chromium():
     """A running browser, see `browser`."""
     with browser() as running:

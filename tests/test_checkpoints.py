@@ -15,6 +15,7 @@ import pytest
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
+from toy_trainings import configured, start_records, told, trained
 
 import lab.training.checkpoint
 from lab.errors import LabError
@@ -23,7 +24,6 @@ from lab.runs.experiments import configure, experiment
 from lab.runs.training import Pace, load_checkpoint, train
 from lab.training import termination
 from lab.training.checkpoint import save_tensors
-from lab.training.records import records
 
 ALWAYS, NEVER = 0.0, 1e9
 SMALL = {"problems": 8, "steps": 7, "log_every": 5}
@@ -344,26 +344,17 @@ def test_stopped_between_two_records_a_training_ends_as_the_one_that_was_not(
 
 def test_the_maze_keeps_what_it_added_up_between_records():
     """Without it the means of a resumed run would be of the later steps alone."""
-    config = experiment("maze").configure(
-        "smoke", {"steps": 5, "log_every": 5, "start_steps": 1, "samples": 2}
-    )
-    chosen = experiment("maze")
-    *_, last = chosen.before.train(chosen.before.part_of(config), None)
-    start_state = {key: value.clone() for key, value in last.state().items()}
-    states = {}
-    for told in chosen.train(config, None, start=start_state):
-        states[told.step] = {key: value.clone() for key, value in told.state().items()}
-    assert all(len(states[3][key]) == 3 for key in states[3] if key.startswith("seen/"))
-    assert "seen/00/train pass@1" in states[3]
-    assert not any(key.startswith("seen/") for key in states[5])
-    without = {key: value for key, value in states[3].items() if not key.startswith("seen/")}
-    ends = [
-        list(records(chosen.train(config, state, start=start_state)))[-1]
-        for state in (states[3], without)
-    ]
-    assert (
-        list(ends[0].metrics.items()) == list(told.metrics.items()) != list(ends[1].metrics.items())
-    )
+    config = configured("maze", steps=5, log_every=5, start_steps=1, samples=2)
+    start = start_records(config)[-1][1]
+    whole = told(experiment("maze").train(config, None, start=start))
+    (end, last), third = whole[5], whole[3][1]
+    assert all(len(third[key]) == 3 for key in third if key.startswith("seen/"))
+    assert "seen/00/train pass@1" in third
+    assert not any(key.startswith("seen/") for key in last)
+    without = {key: value for key, value in third.items() if not key.startswith("seen/")}
+    taken_up, bare = (trained(config, state, start=start)[-1][0] for state in (third, without))
+    expected = list(end.metrics.items())
+    assert list(taken_up.metrics.items()) == expected != list(bare.metrics.items())
 
 
 def test_sigterm_during_the_start_of_a_maze_stops_it_too(fork):

@@ -5,8 +5,10 @@ import re
 
 import numpy as np
 import pytest
+import slow_maze
 import torch
 from scipy import stats
+from toy_trainings import configured, start_records, trained
 
 import lab
 from lab.errors import LabError
@@ -14,7 +16,7 @@ from lab.project import CHECKOUT as ROOT
 from lab.runs import experiment, results
 from lab.toy import images, maze
 from lab.toy.gradient_source import GradientSource, real_reward_metrics
-from lab.toy.image_data import MAX_CLASSES, describe, shares_right
+from lab.toy.image_data import MAX_CLASSES, shares_right
 from lab.toy.images import Images
 from lab.toy.maze_env import DONE, PAD, PATH, UP, draw, progress, walk
 from lab.toy.multinomial import draw_counts, listed
@@ -109,14 +111,15 @@ def test_digits_have_no_parts_to_grade():
         experiment("images").configure("laptop", settings)
 
 
-def test_the_graded_reward_of_a_label_is_the_share_of_its_words_that_are_right():
+def test_the_graded_reward_of_a_label_is_the_share_of_its_parts_that_are_right():
+    def parts(label: int) -> tuple[int, ...]:
+        return label % 5, label // 5 % 8, label // 40 % 5, label // 200
+
     shares = shares_right(torch.tensor([137, 998]), MAX_CLASSES)
     for row, label in zip(shares, (137, 998), strict=True):
-        texture, colour, shape, *place = describe(label).replace(",", "").split()
         for other in range(0, MAX_CLASSES, 13):
-            t, c, s, *where = describe(other).replace(",", "").split()
-            same = (t == texture) + (c == colour) + (s == shape) + (where == place)
-            assert row[other] == same / 4
+            pairs = zip(parts(label), parts(other), strict=True)
+            assert row[other] == sum(own == its for own, its in pairs) / 4
     assert (shares == 1).sum() == 2
 
 
@@ -196,36 +199,23 @@ def test_the_page_says_what_the_recorded_runs_show():
 
 # --- Mazes --------------------------------------------------------------------------------------
 
-MOVES = {UP: (-1, 0), UP + 1: (1, 0), UP + 2: (0, -1), UP + 3: (0, 1)}
-
-
-def way_left(walls, place) -> int:
-    """The moves from a place to the goal, by a search in breadth."""
-    goal, frontier, seen, moves = (len(walls) - 2, len(walls) - 2), {place}, {place}, 0
-    while goal not in frontier:
-        near = {(r + dr, c + dc) for r, c in frontier for dr, dc in MOVES.values()}
-        frontier = {(r, c) for r, c in near - seen if not walls[r][c]}
-        seen |= frontier
-        moves += 1
-    return moves
-
 
 def progress_by_hand(walls, tokens) -> float:
     place, goal = (1, 1), (len(walls) - 2, len(walls) - 2)
-    length = way_left(walls, place)
-    arrived = False
+    left = slow_maze.distances(walls, goal)
+    length, arrived = left[place], False
     for token in tokens:
         if token == DONE and arrived:
             return 1.0
-        if token not in MOVES:
+        if token not in slow_maze.MOVES:
             break
         if not arrived:
-            nearby = place[0] + MOVES[token][0], place[1] + MOVES[token][1]
+            nearby = place[0] + slow_maze.MOVES[token][0], place[1] + slow_maze.MOVES[token][1]
             if walls[nearby[0]][nearby[1]]:
                 break
             place = nearby
             arrived = place == goal
-    return max(length - way_left(walls, place), 0) / (length + 1)
+    return max(length - left[place], 0) / (length + 1)
 
 
 def test_progress_in_a_maze_is_the_share_of_the_way_that_a_rollout_came():
@@ -250,18 +240,14 @@ def test_progress_in_a_maze_is_the_share_of_the_way_that_a_rollout_came():
 def test_graded_rewards_of_mazes_reach_the_lifted_advantages(monkeypatch):
     settings = {"rewards": "graded", "estimator": "lift(maxrl)", "steps": 2, "log_every": 1}
     settings |= {"start_steps": 60, "rollouts": 32}
-    chosen = experiment("maze")
-    config = chosen.configure("smoke", settings)
+    config = configured("maze", **settings)
     scored = []
     ours = maze.advantages
     monkeypatch.setattr(
         maze, "advantages", lambda *given, **rest: scored.append(given) or ours(*given, **rest)
     )
-    *_, (_, start) = [
-        (record, {name: value.clone() for name, value in record.state().items()})
-        for record in records(chosen.before.train(chosen.before.part_of(config), None))
-    ]
-    metrics = [record.metrics for record in records(chosen.train(config, None, start=start))]
+    start = start_records(config)[-1][1]
+    metrics = [record.metrics for record, _ in trained(config, start=start)]
     assert all(0 < record["mean reward"] < 1 for record in metrics[1:])
     lifted, rewards = scored[-1]
     assert lifted == "lift(maxrl)" and ((0 < rewards) & (rewards < 1)).any()

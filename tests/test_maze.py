@@ -18,6 +18,13 @@ import slow_maze
 import torch
 from enumeration import share_of_subsets_hit
 from safetensors.torch import load_file
+from toy_trainings import (
+    assert_same,
+    configured,
+    start_records,
+    taken_up_anywhere,
+    trained,
+)
 
 import lab
 from lab.configurations.toy_worlds import MazeConfig
@@ -30,53 +37,46 @@ from lab.toy.maze_policy import as_letters, as_texts, load_policy, most_frequent
 from lab.toy.transformer import Transformer
 from lab.toy.tree_sampling import sample_rows
 from lab.toy.worlds import World, learn
-from lab.training.records import records as only_records
 
 CPU = torch.device("cpu")
 ENDS = (7, 2)
+pytestmark = pytest.mark.usefixtures("cpu")
 YOUNG = {"start_steps": 160, "start_batch": 32, "start_learning_rate": 1e-2, "start_log_every": 160}
 ALWAYS, NEVER = 0.0, 1e9
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cpu():
-    """Runs are promised bit for bit on a CPU."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch.cuda, "is_available", lambda: False)
-        yield
-
-
 def config_of(**given) -> MazeConfig:
-    return experiment("maze").configure("smoke", given)
-
-
-def start_records(**given) -> list:
-    """The records of the start with their states."""
-    before = experiment("maze").before
-    told = before.train(before.part_of(config_of(**given)), None)
-    return [(record, copied(record.state())) for record in only_records(told)]
+    return configured("maze", **given)
 
 
 def records(start: dict, state=None, **given) -> list:
     """The records of reinforcement learning with their states."""
-    told = experiment("maze").train(config_of(**given), state, start=start)
-    return [(record, copied(record.state())) for record in only_records(told)]
+    return trained(config_of(**given), state, start=start)
 
 
 @pytest.fixture(scope="module")
-def young() -> dict[str, torch.Tensor]:
+def young(cpu) -> dict[str, torch.Tensor]:
     """The state of a model that solves some mazes of 7x7 and fails in others."""
-    return start_records(**YOUNG)[-1][1]
+    return start_records(config_of(**YOUNG))[-1][1]
 
 
-def world_of(young: dict, **given) -> MazeRL:
+def world_of(young: dict, policy=None, **given) -> MazeRL:
+    """A world of the young model, or of a policy that others use too."""
     config = config_of(**{"rollouts": 12, "batch": 6} | given)
     stream = MazeStream(config.size, config.batch, config.seed, "mazes", CPU)
-    return MazeRL(load_policy(young, config), stream, config)
+    return MazeRL(policy or load_policy(young, config), stream, config)
 
 
 def grid(mazes, which: int) -> tuple:
     return tuple(map(tuple, mazes.walls[which].tolist()))
+
+
+def outcomes_of(mazes, tokens: torch.Tensor) -> list[list[str]]:
+    """How each rollout ends, by the slow verifier."""
+    return [
+        [slow_maze.verify(grid(mazes, which), said)[0] for said in rollouts]
+        for which, rollouts in enumerate(tokens.tolist())
+    ]
 
 
 # --- One rollout at a time ----------------------------------------------------------------------
@@ -84,6 +84,11 @@ def grid(mazes, which: int) -> tuple:
 
 def loss_of(world: MazeRL | MazeSFT, step: int) -> torch.Tensor:
     return sum(world.losses(step))
+
+
+def last_step(world: MazeRL) -> dict[str, float]:
+    """What is remembered of the last step."""
+    return {key: float(values[-1]) for key, values in world.step_statistics.items()}
 
 
 def watch(world: MazeRL, step: int = 0):
@@ -158,19 +163,26 @@ def solved_greedily(world: MazeRL, mazes) -> list[bool]:
     ]
 
 
+TELLING: dict[tuple[int, int, int], int] = {}
+
+
 def telling_step(world: MazeRL) -> int:
     """The first step with a maze that is solved greedily and by some of its rollouts, another that
     is solved by some and not greedily, and one that none solves: what the young model does in a
     given step may depend on the machine.
     """
+    key = world.config.batch, world.config.rollouts, world.config.length
+    if key not in TELLING:
+        TELLING[key] = _telling_step(world)
+    return TELLING[key]
+
+
+def _telling_step(world: MazeRL) -> int:
     for step in range(100):
         mazes = world.stream.at(step)
         with torch.no_grad():
             _, played = watch(world, step)
-        K = [
-            sum(slow_maze.verify(grid(mazes, which), said)[0] == "right" for said in rollouts)
-            for which, rollouts in enumerate(played.tokens.tolist())
-        ]
+        K = [outcomes.count("right") for outcomes in outcomes_of(mazes, played.tokens)]
         mixed = [
             greedily
             for greedily, right in zip(solved_greedily(world, mazes), K, strict=True)
@@ -194,24 +206,30 @@ def assert_same_gradient(found: dict, expected: dict) -> None:
         assert (found[name] - gradient).norm() < 2e-5 * gradient.norm() + 1e-6 * largest, name
 
 
-@pytest.mark.parametrize("name", ["rloo", "grpo", "maxrl", "pacs_anchor"])
-def test_the_gradient_is_the_sum_of_advantage_times_score_over_all_tokens(young, name):
-    world = world_of(young, estimator=name)
+@pytest.fixture(scope="module")
+def by_one(young) -> tuple:
+    """A policy, a telling step of it, and its rollouts one by one: the same for every estimator and
+    every change of the loss.
+    """
+    world = world_of(young)
     step = telling_step(world)
-    mazes = world.stream.at(step)
-    loss, played = watch(world, step)
-    groups = one_by_one(world, mazes, played)
+    _, played = watch(world, step)
+    return world.policy, step, one_by_one(world, world.stream.at(step), played)
+
+
+@pytest.mark.parametrize("name", ["rloo", "grpo", "maxrl", "pacs_anchor"])
+def test_the_gradient_is_the_sum_of_advantage_times_score_over_all_tokens(young, by_one, name):
+    policy, step, groups = by_one
+    world = world_of(young, policy, estimator=name)
+    loss, mazes = loss_of(world, step), world.stream.at(step)
     expected = slow_loss(world, name, mazes, groups)
     assert loss.item() == pytest.approx(expected.item(), rel=1e-4, abs=1e-6)
     ours, theirs = gradients(world, loss), gradients(world, expected)
     assert_same_gradient(ours, theirs)
     other = gradients(world, slow_loss(world, "reinforce", mazes, groups))
     norm = math.sqrt(sum(float(gradient.square().sum()) for gradient in theirs.values()))
-    assert (
-        math.sqrt(sum(float((ours[key] - other[key]).square().sum()) for key in ours))
-        > 0.05 * norm
-        > 0
-    )
+    apart = math.sqrt(sum(float((ours[key] - other[key]).square().sum()) for key in ours))
+    assert apart > 0.05 * norm > 0
 
 
 @pytest.mark.parametrize(
@@ -223,12 +241,10 @@ def test_the_gradient_is_the_sum_of_advantage_times_score_over_all_tokens(young,
         {"entropy_bonus": 0.1, "smoothing": 0.5, "greedy_filter": True},
     ],
 )
-def test_each_change_to_the_loss_is_what_its_description_says(young, change):
-    world = world_of(young, estimator="rloo", **change)
-    step = telling_step(world)
-    mazes = world.stream.at(step)
-    loss, played = watch(world, step)
-    groups = one_by_one(world, mazes, played)
+def test_each_change_to_the_loss_is_what_its_description_says(young, by_one, change):
+    policy, step, groups = by_one
+    world = world_of(young, policy, estimator="rloo", **change)
+    loss, mazes = loss_of(world, step), world.stream.at(step)
     expected, plain = (slow_loss(world, "rloo", mazes, groups, **given) for given in (change, {}))
     assert loss.item() == pytest.approx(expected.item(), rel=1e-4, abs=1e-6)
     ours = gradients(world, loss)
@@ -249,16 +265,16 @@ def test_a_step_that_nothing_solves_moves_nothing_and_smoothing_still_does(young
 # --- Mazes without a part in the gradient -------------------------------------------------------
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 1.0])
 @pytest.mark.parametrize(
-    "change, sample",
+    "share, kept, change, sample",
     [
-        ({}, maze_policy.sample_tree),
-        ({"greedy_filter": True}, maze_policy.sample_tree),
-        ({}, sample_rows),
+        (0.1, 2**17, {}, maze_policy.sample_tree),
+        (0.5, 2 * 12 * 16, {"greedy_filter": True}, maze_policy.sample_tree),
+        (0.9, 2**17, {}, sample_rows),
+        (0.9, 2 * 12 * 16, {}, sample_rows),
+        (1.0, 2 * 12 * 16, {}, maze_policy.sample_tree),
     ],
 )
-@pytest.mark.parametrize("kept", [2**17, 2 * 12 * 16])
 def test_a_maze_whose_advantages_are_all_zero_is_not_scored_and_the_step_is_the_same(
     monkeypatch, young, share, change, sample, kept
 ):
@@ -307,21 +323,12 @@ def test_a_maze_whose_advantages_are_all_zero_is_not_scored_and_the_step_is_the_
         assert all((gradient == 0).all() for each in found.values() for gradient in each.values())
     else:
         assert_same_gradient(found["some"], found["all"])
-    some, every = world.step_statistics[-2:]
-    for key in every:
-        error = 1e-4 if "mismatch" in key else 1e-6
-        assert float(some[key]) == pytest.approx(float(every[key]), rel=1e-6, abs=error), key
+    for key, values in world.step_statistics.items():
+        some, every = map(float, values[-2:])
+        assert some == pytest.approx(every, rel=1e-6, abs=1e-4 if "mismatch" in key else 1e-6), key
 
 
 # --- A step in parts ----------------------------------------------------------------------------
-
-CHANGES = [
-    {},
-    {"entropy_bonus": 0.3},
-    {"smoothing": 0.2},
-    {"greedy_filter": True},
-    {"entropy_bonus": 0.1, "smoothing": 0.5, "greedy_filter": True},
-]
 
 
 def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
@@ -346,12 +353,13 @@ def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
     every = maze.micro_batches(7, 12 * 16)
     due = sum(bool(counts[part].any()) for part in every)
     gradient = {name: weight.grad for name, weight in world.model.named_parameters()}
-    statistics = {key: float(value) for key, value in world.step_statistics[-1].items()}
-    return parts, due, gradient, statistics
+    return parts, due, gradient, last_step(world)
 
 
 @pytest.mark.parametrize("sample", [maze_policy.sample_tree, sample_rows])
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(
+    "change", [{}, {"entropy_bonus": 0.1, "smoothing": 0.5, "greedy_filter": True}]
+)
 def test_a_step_in_parts_has_the_gradient_and_the_record_of_a_step_at_once(
     monkeypatch, young, sample, change
 ):
@@ -364,7 +372,8 @@ def test_a_step_in_parts_has_the_gradient_and_the_record_of_a_step_at_once(
     assert at_once == 1 and 2 <= several == due
     largest = max(gradient.norm() for gradient in whole.values())
     for name, gradient in whole.items():
-        assert (split[name] - gradient).norm() <= 1e-6 * largest, name
+        # Between processors sums are rounded in other orders: by up to 1.2e-6.
+        assert (split[name] - gradient).norm() <= 3e-6 * largest, name
     exact = {
         "train pass@1",
         "solved",
@@ -385,10 +394,8 @@ def test_parts_cover_the_mazes_once_and_none_exceeds_the_bound_unless_one_maze_d
         parts = maze.micro_batches(mazes, positions)
         assert torch.cat(parts).tolist() == list(range(mazes))
         sizes = [len(part) for part in parts]
-        assert (
-            max(sizes) * positions <= max(maze_parts.MICRO_BATCH_POSITIONS, positions)
-            and min(sizes) > 0
-        )
+        assert max(sizes) * positions <= max(maze_parts.MICRO_BATCH_POSITIONS, positions)
+        assert min(sizes) > 0
         assert (
             len(parts) == math.ceil(mazes / max(1, maze_parts.MICRO_BATCH_POSITIONS // positions))
             or len(parts) < mazes
@@ -437,18 +444,19 @@ def test_the_metrics_of_a_step_are_those_of_its_rollouts_one_by_one(young):
         "mean length": tokens / 96,
         "tokens a forward row": tokens / (8 + len(prefixes)),
     }
-    found = {key: float(value) for key, value in world.step_statistics[-1].items()}
+    found = last_step(world)
     assert {key: found[key] for key in expected} == pytest.approx(expected, rel=1e-4)
     assert 0 < expected["solved"] < 1 and 0 < expected["dead groups"] < 1
 
 
 def test_truncated_rollouts_are_those_that_fill_the_length_without_an_end(young):
-    world = world_of(young, batch=8, length=9)
+    _, whole = watch(world_of(young, batch=8))
+    world = world_of(young, batch=8, length=int(whole.lengths.median()) - 1)
     _, played = watch(world)
     cut = [not set(said) & set(ENDS) for said in played.tokens.flatten(0, 1).tolist()]
     done = [7 in said for said in played.tokens.flatten(0, 1).tolist()]
     assert 0 < sum(cut) < len(cut) and any(done)
-    assert float(world.step_statistics[-1]["truncated"]) == pytest.approx(sum(cut) / len(cut))
+    assert last_step(world)["truncated"] == pytest.approx(sum(cut) / len(cut))
 
 
 def test_an_eos_without_done_is_not_truncated(young, monkeypatch):
@@ -457,10 +465,7 @@ def test_an_eos_without_done_is_not_truncated(young, monkeypatch):
         "lab.toy.tree_sampling.sample_token", lambda logp, uniforms: torch.full((len(logp),), 2)
     )
     watch(world)
-    assert (
-        float(world.step_statistics[-1]["mean length"]) == 1
-        and float(world.step_statistics[-1]["truncated"]) == 0
-    )
+    assert last_step(world)["mean length"] == 1 and last_step(world)["truncated"] == 0
 
 
 def test_log_probabilities_of_sampling_and_of_scoring_agree_and_their_mismatch_is_measured(young):
@@ -480,7 +485,7 @@ def test_log_probabilities_of_sampling_and_of_scoring_agree_and_their_mismatch_i
 
     world.policy.sample_rollouts = disturbed
     loss_of(world, 0)
-    sound, broken = (float(seen["log-probability mismatch"]) for seen in world.step_statistics)
+    sound, broken = world.step_statistics["log-probability mismatch"]
     assert sound < 1e-4 and broken > 1e-2
 
 
@@ -489,25 +494,14 @@ def test_a_record_tells_the_mean_over_the_steps_since_the_last_one(young):
     with torch.no_grad():
         loss_of(world, 0)
         loss_of(world, 1)
-        steps = [float(seen["entropy"]) for seen in world.step_statistics]
+        steps = [float(entropy) for entropy in world.step_statistics["entropy"]]
         metrics, _ = world.evaluate(2)
         assert steps[0] != steps[1] and metrics["entropy"] == pytest.approx(sum(steps) / 2)
         assert "entropy" not in world.evaluate(2)[0]
-        loss_of(world, 3)
-        assert world.evaluate(3)[0]["train pass@1"] == pytest.approx(world_step(young, 3))
-
-
-def world_step(young, step: int) -> float:
-    world = world_of(young)
-    _, played = watch(world, step)
-    mazes = world.stream.at(step)
-    return np.mean(
-        [
-            slow_maze.verify(grid(mazes, which), said)[0] == "right"
-            for which, group in enumerate(played.tokens.tolist())
-            for said in group
-        ]
-    )
+        _, played = watch(world, 3)
+        outcomes = [*itertools.chain(*outcomes_of(world.stream.at(3), played.tokens))]
+        share = outcomes.count("right") / len(outcomes)
+        assert world.evaluate(3)[0]["train pass@1"] == pytest.approx(share)
 
 
 # --- Examination --------------------------------------------------------------------------------
@@ -525,10 +519,7 @@ def test_an_examination_counts_what_the_slow_verifier_counts(young, monkeypatch,
     metrics, groups = policy.evaluate()
     tokens = torch.cat([played.tokens for played in seen])
     assert len(seen) == (1 if together == 8192 else 2) and tokens.shape == (4, 16, 18)
-    outcomes = [
-        [slow_maze.verify(grid(policy.evaluation_set, which), said)[0] for said in rollouts]
-        for which, rollouts in enumerate(tokens.tolist())
-    ]
+    outcomes = outcomes_of(policy.evaluation_set, tokens)
     right = [[int(outcome == "right") for outcome in group] for group in outcomes]
     for k in (1, 8):
         expected = sum(share_of_subsets_hit(group, k) for group in right) / 4
@@ -562,15 +553,6 @@ def test_a_walk_is_written_in_letters_and_what_is_no_move_as_a_question_mark():
     assert as_texts(draw(5, 1, 0, "a", 0, CPU))[0].startswith("#####/#")
 
 
-def test_showing_a_maze_gives_its_grid_and_fresh_rollouts_in_it(young):
-    policy = load_policy(young, config_of())
-    text, walks = policy.show(2, 20)
-    assert (
-        text == as_texts(policy.evaluation_set[2:3])[0] and len(walks) == 20 and len(set(walks)) > 1
-    )
-    assert policy.show(2, 20) == (text, walks) and policy.show(1, 20)[0] != text
-
-
 def test_what_is_examined_depends_on_the_seed_only_through_the_rollouts(young):
     one, other = (load_policy(young, config_of(seed=seed)) for seed in (0, 1))
     assert torch.equal(one.evaluation_set.walls, other.evaluation_set.walls)
@@ -598,7 +580,7 @@ def test_the_supervised_loss_is_the_mean_cross_entropy_of_moves_done_and_eos(you
 
 
 def test_the_start_tells_its_loss_on_the_examination_and_pass_at_k_after_its_last_step():
-    told = [record for record, _ in start_records(start_steps=4, start_log_every=2)]
+    told = [record for record, _ in start_records(config_of(start_steps=4, start_log_every=2))]
     assert [record.step for record in told] == [0, 2, 4]
     assert [set(record.metrics) for record in told[:2]] == [{"held-out loss"}] * 2
     assert {"held-out loss", "pass@1", "pass@8", *OUTCOMES[1:]} == set(told[2].metrics)
@@ -630,7 +612,7 @@ def assert_near(state: dict, expected: dict[str, torch.Tensor], rate: float) -> 
 
 
 def test_the_start_is_adamw_with_the_official_betas_and_clipped_gradients():
-    told = start_records(start_steps=4, start_log_every=1, start_learning_rate=2e-2)
+    told = start_records(config_of(start_steps=4, start_log_every=1, start_learning_rate=2e-2))
     world = MazeSFT(load_policy(told[0][1], config_of()), MazeStream(7, 8, 0, "start", CPU), 4)
     assert_near(told[4][1], by_hand(world, 2e-2, (0.9, 0.95), 4), 2e-2)
 
@@ -655,49 +637,35 @@ def weight_after_a_step(world: World, **given) -> torch.Tensor:
     return before - world.model.weight.detach()
 
 
+class Slopes(World):
+    """A loss in parts, each a slope."""
+
+    def __init__(self, *slopes: list[float]) -> None:
+        self.model, self.slopes, self.seen = torch.nn.Linear(2, 1, bias=False), slopes, []
+
+    def losses(self, step):
+        for slope in self.slopes:
+            self.seen.append(self.model.weight.grad)
+            yield (self.model.weight * torch.tensor([slope])).sum()
+
+    def evaluate(self, step):
+        return {}, {}
+
+
 @pytest.mark.parametrize("length, kept", [(5.0, 1.0), (0.5, 0.5)])
 def test_clipping_shortens_long_gradients_and_leaves_short_ones(length, kept):
-    class Slope(World):
-        model = torch.nn.Linear(2, 1, bias=False)
-
-        def losses(self, step):
-            return [length * (self.model.weight * torch.tensor([[0.6, 0.8]])).sum()]
-
-        def evaluate(self, step):
-            return {}, {}
-
-    moved = weight_after_a_step(Slope(), clip=1.0)
+    moved = weight_after_a_step(Slopes([length * 0.6, length * 0.8]), clip=1.0)
     assert torch.allclose(moved, kept * torch.tensor([[0.6, 0.8]]), atol=1e-5)
 
 
 def test_the_loop_adds_up_the_gradients_of_a_steps_parts_one_after_the_other():
-    class Slopes(World):
-        model = torch.nn.Linear(1, 1, bias=False)
-
-        def losses(self, step):
-            for part in range(3):
-                before = self.model.weight.grad
-                assert (None if before is None else before.item()) == (None, 1.0, 3.0)[part]
-                yield (part + 1) * self.model.weight.sum()
-
-        def evaluate(self, step):
-            return {}, {}
-
-    assert weight_after_a_step(Slopes()).item() == pytest.approx(6)
+    world = Slopes([1.0, 0.0], [2.0, 0.0], [3.0, 1.0])
+    moved = weight_after_a_step(world)
+    assert torch.allclose(moved, torch.tensor([[6.0, 1.0]]), atol=1e-5)
+    assert [grad is None for grad in world.seen] == [True, False, False]
 
 
 # --- One seed, one run --------------------------------------------------------------------------
-
-
-def assert_equal(told: list, again: list) -> None:
-    assert len(told) == len(again)
-    for (record, state), (other, state2) in zip(told, again, strict=True):
-        assert record.step == other.step and record.metrics == other.metrics
-        assert record.groups.keys() == other.groups.keys()
-        assert all((record.groups[key] == other.groups[key]).all() for key in record.groups)
-        assert state.keys() == state2.keys() and all(
-            torch.equal(state[key], state2[key]) for key in state
-        )
 
 
 LIVELY = {
@@ -711,49 +679,27 @@ LIVELY = {
 
 
 def test_the_same_seed_gives_the_same_run_bit_for_bit_and_another_seed_another(young):
-    told = records(young, **LIVELY)
+    once = records(young, **LIVELY)
     torch.manual_seed(123)
-    assert_equal(told, records(young, **LIVELY))
+    assert_same(once, records(young, **LIVELY))
     other = records(young, seed=1, **LIVELY)
-    assert told[-1][0].metrics != other[-1][0].metrics
-    assert torch.equal(
-        told[0][1]["model/model.norm.weight"], other[0][1]["model/model.norm.weight"]
-    )
+    assert once[-1][0].metrics != other[-1][0].metrics
+    start = "model/model.norm.weight"
+    assert torch.equal(once[0][1][start], other[0][1][start])
 
 
-def test_going_on_from_the_state_of_any_record_gives_what_an_undisturbed_run_gives(young):
-    told = records(young, **LIVELY)
-    moved = [
-        name
-        for name in told[0][1]
-        if name.startswith("model/") and not torch.equal(told[0][1][name], told[4][1][name])
-    ]
-    assert len(moved) > 20 and told[-1][0].metrics["train pass@1"] > 0
-    for record, state in told:
-        rest = records(young, copied(state), **LIVELY)
-        assert rest[0][0].step == record.step
-        assert_equal(told[record.step + 1 :], rest[1:])
+def test_a_run_taken_up_at_any_step_gives_what_an_undisturbed_one_gives(young):
+    chosen, config = experiment("maze"), config_of(**LIVELY)
+    whole = taken_up_anywhere(lambda state: chosen.train(config, state, start=young))
+    (_, first), (end, last) = whole[0], whole[-1]
+    moved = [name for name in first if not torch.equal(first[name], last[name])]
+    assert len(moved) > 20 and end.metrics["train pass@1"] > 0
 
 
-def test_a_start_that_goes_on_from_the_state_of_any_record_gives_what_an_undisturbed_one_gives():
-    given = {"start_steps": 4, "start_log_every": 1}
-    told, before, config = start_records(**given), experiment("maze").before, config_of(**given)
-    for record, state in told:
-        rest = before.train(before.part_of(config), copied(state))
-        assert_equal(
-            told[record.step :], [(one, copied(one.state())) for one in only_records(rest)]
-        )
-
-
-def copied(state: dict) -> dict:
-    return {key: value.clone() for key, value in state.items()}
-
-
-def test_going_on_from_a_state_leaves_that_state_as_it_was(young):
-    (_, state), *_ = records(young, **LIVELY)[1:]
-    before = copied(state)
-    records(young, state, **LIVELY)
-    assert all(torch.equal(state[key], before[key]) for key in before)
+def test_a_start_taken_up_at_any_step_gives_what_an_undisturbed_one_gives():
+    before = experiment("maze").before
+    config = before.part_of(config_of(start_steps=4, start_log_every=1))
+    taken_up_anywhere(lambda state: before.train(config, state))
 
 
 def test_two_objectives_with_one_seed_see_the_same_mazes_and_say_the_same_at_the_first_step(young):
@@ -778,17 +724,20 @@ def test_half_precision_runs_and_stays_near_single(young):
 def test_thirty_steps_on_two_mazes_learn_to_solve_them(young, name):
     world = world_of(young, estimator=name, batch=2, rollouts=64)
     with torch.no_grad():
-        while not world.step_statistics or world.step_statistics[-1]["dead groups"] > 0:
-            loss_of(world, len(world.step_statistics))
-    mazes = world.stream.at(len(world.step_statistics) - 1)
-    world.step_statistics, world.stream.at = [], lambda step: mazes
+        step = 0
+        loss_of(world, step)
+        while last_step(world)["dead groups"] > 0:
+            step += 1
+            loss_of(world, step)
+    mazes = world.stream.at(step)
+    world.step_statistics, world.stream.at = {}, lambda step: mazes
     optimizer = torch.optim.AdamW(world.model.parameters(), lr=2e-3)
     for step in range(30):
         optimizer.zero_grad()
         loss_of(world, step).backward()
         torch.nn.utils.clip_grad_norm_(world.model.parameters(), 1.0)
         optimizer.step()
-    first, *_, last = (float(seen["train pass@1"]) for seen in world.step_statistics)
+    first, *_, last = world.step_statistics["train pass@1"]
     assert 0 < first < last - 0.15
 
 
@@ -848,7 +797,7 @@ def undisturbed(tmp_path_factory) -> tuple:
 def test_stopped_after_any_record_of_the_start_or_the_run_it_goes_on_to_the_same_bytes(
     monkeypatch, undisturbed, tmp_path, function, minutes
 ):
-    for told in range(5) if minutes == ALWAYS else (1, 3):
+    for told in (0, 2, 4) if minutes == ALWAYS else (1,):
         monkeypatch.setenv("LAB_RUNS", str(tmp_path / str(told)))
         run, start = Run.of(config_of(**SMALL)), start_run(**SMALL)
         with monkeypatch.context() as patch, pytest.raises(Crash):
@@ -1108,7 +1057,5 @@ def test_an_experiment_of_ones_own_may_start_from_a_training_of_its_own(
     assert train(configure(name)).records() == [{"step": 2, "at": 7.0}]
     assert train(configure(name, steps=3)).records() == [{"step": 3, "at": 8.0}]
     assert train(configure(name, first=1)).records() == [{"step": 2, "at": 3.0}]
-    assert (
-        len(list((runs / "counted_start").iterdir())) == 2
-        and Path(import_module("counting").__file__).exists()
-    )
+    assert len(list((runs / "counted_start").iterdir())) == 2
+    assert Path(import_module("counting").__file__).exists()

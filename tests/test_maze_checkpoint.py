@@ -6,6 +6,7 @@ import shutil
 import pytest
 import torch
 from test_tree_sampling import perturbed
+from toy_trainings import start_records
 
 from lab.cli import main
 from lab.errors import LabError
@@ -14,7 +15,6 @@ from lab.toy.maze_checkpoint import read_checkpoint, write_checkpoint
 from lab.toy.maze_env import DONE, EOS, VOCABULARY, draw
 from lab.toy.maze_policy import load_policy, transformer_config
 from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer
-from lab.training.records import records as only_records
 
 CPU = torch.device("cpu")
 SHAPE = transformer_config(16, 2, 160)
@@ -141,8 +141,6 @@ def test_a_trained_policy_is_exported_and_another_run_starts_from_it(runs, tmp_p
     assert main(["export", str(start.path), str(tmp_path / "start")]) == 0
     shutil.rmtree(run.path)  # a folder stands alone
     config = experiment("maze").configure("smoke", {"start_from": str(exported)})
-    before = experiment("maze").before
-    *_, last = only_records(before.train(before.part_of(config), None))
-    trained = load_policy(last.state(), config).model.state_dict()
+    trained = load_policy(start_records(config)[-1][1], config).model.state_dict()
     kept = read_checkpoint(exported, transformer_config(16, 2, 512)).state_dict()
     assert all(torch.equal(trained[name], weight) for name, weight in kept.items())

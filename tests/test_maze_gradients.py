@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
+from toy_trainings import configured, start_records
 
 import lab
 from lab.errors import LabError
@@ -23,28 +24,20 @@ from lab.toy.maze_gradients import (
     rate_gradients,
 )
 from lab.toy.worlds import learn
-from lab.training.records import records
 
 NAMES = ["maxrl", "grpo", "rloo", "pacs_anchor"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def cpu():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch.cuda, "is_available", lambda: False)
-        yield
+pytestmark = pytest.mark.usefixtures("cpu")
 
 
 @pytest.fixture(scope="module")
-def config():
-    return experiment("maze_gradients").configure("smoke", {"tolerance": 1e-6})
+def config(cpu):
+    return configured("maze_gradients", tolerance=1e-6)
 
 
 @pytest.fixture(scope="module")
 def start(config) -> dict[str, torch.Tensor]:
     """A policy that solves the four mazes of 5x5 sometimes."""
-    (*_, last) = records(maze.train_start(config))
-    return {name: tensor.clone() for name, tensor in last.state().items()}
+    return start_records(config)[-1][1]
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +147,7 @@ def test_the_measured_gradient_is_that_of_the_sampled_trainer(policy, rates, mon
     )
     monkeypatch.setattr(policy, "uniforms", lambda *_: shared.view(6, 8, -1))
     world = MazeRL(policy, Repeated(many), maze_config(policy.config, "maxrl", "sampled"))
-    trainers = gradient_of(world) * world.step_statistics[-1]["mean length"]
+    trainers = gradient_of(world) * world.step_statistics["mean length"][-1]
     torch.testing.assert_close(
         found.gradient, trainers, rtol=1e-3, atol=1e-5 * float(trainers.norm())
     )

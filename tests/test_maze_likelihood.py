@@ -9,6 +9,7 @@ import pytest
 import slow_maze
 import torch
 from test_tree_sampling import perturbed
+from toy_trainings import configured, start_records, taken_up_anywhere
 
 import lab
 from lab.configurations.toy_worlds import MazeConfig
@@ -36,23 +37,16 @@ from lab.toy.maze_likelihood import find_right_answers, log_pass_rates, pass_rat
 from lab.toy.maze_policy import MazePolicy, load_policy
 from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer, load, save
 from lab.toy.tree_sampling import sample_tree, share_prefixes
-from lab.training.records import records as only_records
 
 CPU = torch.device("cpu")
 TINY = TransformerConfig(16, 2, 4, 2, 24, 32, 160)
 LONG = {"length": 32, "samples": 1, "pass_rates": "sampled"}
+pytestmark = pytest.mark.usefixtures("cpu")
 LENGTH = 8  # of every right answer of 5x5 that is enumerated
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cpu():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch.cuda, "is_available", lambda: False)
-        yield
-
-
 def config_of(**given) -> MazeConfig:
-    return experiment("maze").configure("smoke", given)
+    return configured("maze", **given)
 
 
 def grid(mazes: Mazes, which: int) -> tuple:
@@ -98,7 +92,7 @@ def read(model: Transformer, mazes: Mazes):
 
 
 @pytest.fixture(scope="module")
-def taught() -> tuple[Transformer, Mazes]:
+def taught(cpu) -> tuple[Transformer, Mazes]:
     """A model that solves some of four mazes of 9x9 often and others rarely; the last two have
     loops.
 
@@ -268,20 +262,14 @@ def test_the_gradient_of_log_p_is_that_of_the_sum_over_every_walk(every_answer):
     assert (ours - theirs).norm() < 1e-4 * theirs.norm()
 
 
-def world_of(taught, estimator: str, gradient: str, N: int, tolerance=1e-4) -> MazeExactRL:
+def world_of(taught, estimator: str, gradient: str, N: int, tolerance=1e-4) -> MazeRL | MazeExactRL:
     model, mazes = taught
     given = {"estimator": estimator, "gradient": gradient, "rollouts": N, "tolerance": tolerance}
     config = config_of(**LONG | given)
     stream = MazeStream(9, 4, 0, "unused", CPU)
     stream.at = lambda step: mazes
-    return MazeExactRL(MazePolicy(model, mazes, config), stream, config)
-
-
-def sampled_world_of(model: Transformer, mazes: Mazes, estimator: str, N: int) -> MazeRL:
-    config = config_of(**LONG, estimator=estimator, rollouts=N)
-    stream = MazeStream(9, len(mazes), 0, "unused", CPU)
-    stream.at = lambda step: mazes
-    return MazeRL(MazePolicy(model, mazes, config), stream, config)
+    kind = MazeRL if gradient == "sampled" else MazeExactRL
+    return kind(MazePolicy(model, mazes, config), stream, config)
 
 
 @pytest.mark.parametrize(
@@ -297,11 +285,8 @@ def test_the_loss_of_a_step_has_the_gradient_of_the_weighted_pass_rates(taught, 
     answers = find_right_answers(model, mazes, prompts, 32, 1e-4)
     p = log_pass_rates(model, prompts, answers).exp()
     rates = p.detach().double().numpy()
-    w = (
-        lab.objective(name).weight(rates)
-        if gradient == "exact"
-        else lab.induced_weight(lab.estimator(name), N, rates)
-    )
+    exact = gradient == "exact"
+    w = lab.objective(name).weight(rates) if exact else lab.induced_weight(name, N, rates)
     length = float(((mazes.path >= 0).sum(1) + 1).float().mean())
     expected = -(torch.tensor(w).float() * p).mean() / length
     ours, theirs = gradient_of(model, loss), gradient_of(model, expected)
@@ -311,11 +296,11 @@ def test_the_loss_of_a_step_has_the_gradient_of_the_weighted_pass_rates(taught, 
 def test_sampled_gradients_are_on_average_the_expected_and_the_conditional_one(taught):
     """MaxRL with N = 64, by the mean of 40 steps; each is scaled back from its mean length."""
     model, mazes = taught
-    world = sampled_world_of(model, mazes, "maxrl", 64)
+    world = world_of(taught, "maxrl", "sampled", 64)
     sampled = []
     for step in range(40):
         (loss,) = world.losses(step)
-        sampled.append(gradient_of(model, loss * world.step_statistics[-1]["mean length"]))
+        sampled.append(gradient_of(model, loss * world.step_statistics["mean length"][-1]))
     length = float(((mazes.path >= 0).sum(1) + 1).float().mean())
     (loss,) = world_of(taught, "maxrl", "expected", 64).losses(0)
     expected = gradient_of(model, loss * length)
@@ -387,23 +372,8 @@ def test_fit_at_7x7_means_all_192_mazes_and_training_on_all_of_them():
 EXACT = {"pass_rates": "exact", "measure": "fit", "mazes": 3}
 
 
-def start_records(config) -> list:
-    before = experiment("maze").before
-    told = only_records(before.train(before.part_of(config), None))
-    return [
-        (record, {key: value.clone() for key, value in record.state().items()}) for record in told
-    ]
-
-
-def trained(config, start, state=None) -> list:
-    told = only_records(experiment("maze").train(config, state, start=start))
-    return [
-        (record, {key: value.clone() for key, value in record.state().items()}) for record in told
-    ]
-
-
 @pytest.fixture(scope="module")
-def started() -> dict[str, torch.Tensor]:
+def started(cpu) -> dict[str, torch.Tensor]:
     return start_records(config_of(measure="fit"))[-1][1]
 
 
@@ -427,10 +397,8 @@ def test_an_exact_evaluation_says_what_each_maze_holds(taught):
     assert groups["shortest_path_share"].tolist() == pytest.approx((shortest / low).tolist())
     assert groups["moves"].tolist() == (mazes.path >= 0).sum(1).tolist() and "n" not in groups
     assert metrics["shortest path share"] == pytest.approx(float((shortest / low).mean()))
-    assert (
-        metrics["diversity"] == pytest.approx(float(groups["diversity"].mean()))
-        and (groups["diversity"] >= 1).all()
-    )
+    assert metrics["diversity"] == pytest.approx(float(groups["diversity"].mean()))
+    assert (groups["diversity"] >= 1).all()
     sampled, _ = MazePolicy(model, mazes, config_of(**LONG | {"samples": 64})).evaluate()
     assert sampled["pass@1"] == pytest.approx(metrics["pass@1"], abs=0.15)
     assert "log-likelihood" not in sampled and "wall" not in metrics
@@ -449,15 +417,9 @@ def test_a_run_without_sampling_resumes_to_the_same_numbers(started, gradient, m
     monkeypatch.setattr(maze_likelihood, "MOST_PREFIXES", 4)  # hardly trained: it needs thousands
     estimator = "ml" if gradient == "exact" else "maxrl"
     config = config_of(**EXACT, gradient=gradient, estimator=estimator, log_every=1)
-    told = trained(config, started)
-    assert told[4][0].metrics["train log-likelihood"] < 0
-    for record, state in told[1:4:2]:
-        rest = trained(config, started, state)
-        for (one, _), (other, _) in zip(told[record.step + 1 :], rest[1:], strict=True):
-            assert one.metrics == other.metrics
-    assert not torch.equal(
-        told[0][1]["model/model.norm.weight"], told[4][1]["model/model.norm.weight"]
-    )
+    chosen = experiment("maze")
+    whole = taken_up_anywhere(lambda state: chosen.train(config, state, start=started))
+    assert whole[4][0].metrics["train log-likelihood"] < 0
 
 
 def test_maximum_likelihood_raises_the_likelihood(taught):
@@ -470,9 +432,9 @@ def test_maximum_likelihood_raises_the_likelihood(taught):
         (loss,) = world.losses(step)
         loss.backward()
         optimizer.step()
-    told = [float(seen["train log-likelihood"]) for seen in world.step_statistics]
+    told = world.step_statistics["train log-likelihood"]
     model.load_state_dict(kept)
-    assert told[-1] > told[0] + 0.02 and world.step_statistics[0]["unknown share"] < 0.05
+    assert told[-1] > told[0] + 0.02 and world.step_statistics["unknown share"][0] < 0.05
 
 
 def test_new_settings_leave_recorded_runs_where_they_are_and_exact_ones_elsewhere(runs):

@@ -9,16 +9,16 @@ from test_maze import (
     gradients,
     loss_of,
     one_by_one,
-    records,
-    start_records,
 )
+from toy_trainings import start_records, taken_up_anywhere
 
 from lab.errors import LabError
 from lab.mathematics.stopping import stopping_rule
+from lab.runs.experiments import experiment
 from lab.toy.maze import MazeRL
 from lab.toy.maze_env import MazeStream, walk
+from lab.toy.maze_parts import sample_until
 from lab.toy.maze_policy import load_policy
-from lab.toy.maze_stopping import sample_until
 from lab.training.rng import stream_seed
 
 CPU = torch.device("cpu")
@@ -26,18 +26,13 @@ RULES = ["until(right=1, cap=12, baseline=0.1)", "until(right=1, wrong=1, cap=12
 EVERY_RULE = pytest.mark.parametrize("text", RULES)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def on_cpu():
-    """Runs are promised bit for bit on a CPU."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch.cuda, "is_available", lambda: False)
-        yield
+pytestmark = pytest.mark.usefixtures("cpu")
 
 
 @pytest.fixture(scope="module")
-def young() -> dict[str, torch.Tensor]:
+def young(cpu) -> dict[str, torch.Tensor]:
     """The state of a model that solves some mazes of 7x7 and fails in others."""
-    return start_records(**YOUNG)[-1][1]
+    return start_records(config_of(**YOUNG))[-1][1]
 
 
 def stopped(text: str, **given) -> dict:
@@ -108,8 +103,8 @@ def test_the_loss_and_its_gradient_are_those_of_every_rollout_by_hand(young, tex
         "rollouts spent": drawn,
         "rollouts a problem": pytest.approx(drawn / 6),
     }
-    [statistics] = world.step_statistics
-    assert statistics["mean length"].item() == pytest.approx(tokens / drawn)
+    [mean_length] = world.step_statistics["mean length"]
+    assert mean_length.item() == pytest.approx(tokens / drawn)
 
 
 def test_micro_batches_do_not_change_the_gradient(young, monkeypatch):
@@ -123,15 +118,10 @@ def test_micro_batches_do_not_change_the_gradient(young, monkeypatch):
     assert_same_gradient({name: weight.grad for name, weight in named.items()}, whole)
 
 
-def test_a_training_taken_up_at_a_record_gives_the_same_records_and_weights(young):
-    given = stopped(RULES[0], steps=4, log_every=2)
-    whole = records(young, **given)
-    assert [record.step for record, _ in whole] == [0, 2, 4]
+def test_a_training_taken_up_anywhere_gives_the_same_records_and_weights(young):
+    chosen, config = experiment("maze"), config_of(**stopped(RULES[0], steps=4, log_every=2))
+    whole = taken_up_anywhere(lambda state: chosen.train(config, state, start=young))
     assert 24 <= whole[-1][0].metrics["rollouts spent"] <= 4 * 6 * 12
-    again = records(young, whole[1][1], **given)
-    (record, state), (expected, expected_state) = again[-1], whole[-1]
-    assert record.metrics == expected.metrics and state.keys() == expected_state.keys()
-    assert all(torch.equal(state[key], expected_state[key]) for key in state)
 
 
 @pytest.mark.parametrize(

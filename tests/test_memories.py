@@ -14,6 +14,7 @@ from enumeration import (
     reward_vectors,
 )
 from safetensors.torch import load_file
+from toy_trainings import taken_up_anywhere, told
 
 import lab
 from lab.errors import LabError
@@ -22,7 +23,6 @@ from lab.runs import experiment
 from lab.show.explain import explain
 from lab.show.line_styles import line_style
 from lab.show.weighting import trained_weighting
-from lab.toy import images, tabular
 from lab.toy.gradient_source import GradientSource
 from lab.training.checkpoint import save_tensors
 from lab.training.records import Record
@@ -249,17 +249,6 @@ def test_lab_explain_says_what_it_is_before_its_first_batch():
 # --- Training -----------------------------------------------------------------------------------
 
 
-TRAINERS = {"tabular": tabular.train, "digits": images.train_digits}
-
-
-def told(config, state=None):
-    """All that a training tells, each with a copy of its state."""
-    return [
-        (output, {name: tensor.clone() for name, tensor in output.state().items()})
-        for output in TRAINERS[config.name](config, state)
-    ]
-
-
 @SPECS
 @pytest.mark.parametrize(
     "world, given",
@@ -272,17 +261,7 @@ def test_a_training_taken_up_anywhere_ends_with_the_same_bits(spec, world, given
     config = experiment(world).configure("smoke", {"estimator": spec} | given)
     header = experiment(world).preflight(config)
     assert any("memory of earlier batches" in line for line in header)
-    whole = told(config)
-    for taken in (0, 1, len(whole) - 2):
-        again = told(config, whole[taken][1])
-        later = [pair for pair in again if pair[0].step > whole[taken][0].step]
-        for (output, state), (expected, expected_state) in zip(
-            later, whole[taken + 1 :], strict=True
-        ):
-            assert state.keys() == expected_state.keys()
-            assert all(torch.equal(state[name], expected_state[name]) for name in state)
-            if isinstance(expected, Record):
-                assert output.metrics == expected.metrics
+    whole = taken_up_anywhere(lambda state: experiment(world).train(config, state))
     memories = [
         torch.cat([x.double().flatten() for name, x in state.items() if name.startswith("memory/")])
         for _, state in whole
@@ -309,6 +288,6 @@ def test_a_step_is_taken_with_what_earlier_steps_showed_and_not_with_its_own():
 
 def test_an_estimator_without_a_memory_adds_nothing_to_checkpoints_and_records():
     config = experiment("tabular").configure("smoke", {"estimator": "maxrl", "steps": 1})
-    for output, state in told(config):
+    for output, state in told(experiment("tabular").train(config, None)):
         assert not any(name.startswith("memory/") for name in state)
         assert not any(name.startswith("weight at") for name in output.metrics)

@@ -36,8 +36,8 @@ def of_mazes(config: MazeConfig) -> Costs | None:
 
     Every rollout is counted at its full length. A captured graph keeps its memory to itself, so
     that of rollouts for training, of those for evaluation and of the update adds up. Evaluations
-    with exact pass rates are not counted. None: with a gradient of exact pass rates, whose prefixes
-    nobody knows beforehand.
+    with exact pass rates are not counted, and with such a gradient nothing is (None), because
+    nobody knows their prefixes beforehand.
     """
     if config.gradient != "sampled":
         return None
@@ -105,9 +105,8 @@ def of_images(config: ImagesConfig) -> Costs:
     channels = 1 if config.data == "digits" else 3
 
     def network() -> torch.nn.Module:
-        return fresh_network(
-            config.seed, config.net, channels, config.size, config.classes, config.width
-        )
+        sizes = channels, config.size, config.classes, config.width
+        return fresh_network(config.seed, config.net, *sizes)
 
     def log_probabilities(images: int) -> Tensor:
         pictures = torch.zeros(images, channels, config.size, config.size)

@@ -16,13 +16,14 @@ keys, values and O, where `attend` keeps the weights, "heads x queries x (prompt
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from lab.shapes import Float
-from lab.toy.transformer import KeysAndValues, attend
+from lab.toy.transformer import Keys, KeysAndValues, Queries, attend
 
 aten = torch.ops.aten
 MOST_BLOCKS = 65_535  # that a kernel has side by side, in CUDA's second and third direction
@@ -41,13 +42,7 @@ def has_fused_attention(like: Tensor) -> bool:
     )
 
 
-def attend_fused(
-    q: Float[Tensor, "problems trees queries heads head_size"],
-    prompt: KeysAndValues,
-    k: Float[Tensor, "problems trees keys kv_heads head_size"],
-    v: Float[Tensor, "problems trees keys kv_heads head_size"],
-    causal: bool,
-) -> Float[Tensor, "problems trees queries heads head_size"]:
+def attend_fused(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys, causal: bool) -> Queries:
     """What `lab.toy.transformer.attend` computes; on a CPU by its fused kernel, for tests."""
     problems, trees = q.shape[:2]
     if max(problems, k.shape[3]) * trees > MOST_BLOCKS:
@@ -88,18 +83,10 @@ class _FusedAttention(torch.autograd.Function):
         q, prompt_keys, prompt_values, k, v, out, log = ctx.saved_tensors
         prompt_rest, own_rest = ctx.rest
         whole = gradient.contiguous(), out, log
-        prompt_q, *prompt_grads = _backward(
-            _part(_by_problem(q), prompt_keys, prompt_values),
-            [_by_problem(x) for x in whole],
-            prompt_rest,
-            False,
-        )
-        own_q, *own_grads = _backward(
-            _part(*map(_by_rollout, (q, k, v))),
-            [_by_rollout(x) for x in whole],
-            own_rest,
-            ctx.causal,
-        )
+        part = _part(_by_problem(q), prompt_keys, prompt_values)
+        prompt_q, *prompt_grads = _backward(part, map(_by_problem, whole), prompt_rest, False)
+        part = _part(*map(_by_rollout, (q, k, v)))
+        own_q, *own_grads = _backward(part, map(_by_rollout, whole), own_rest, ctx.causal)
         q_grad = _of_prompts(prompt_q, q) + _of_rollouts(own_q, q)
         # The heads that share keys and values add up.
         shared = prompt_keys.shape[1]
@@ -108,12 +95,7 @@ class _FusedAttention(torch.autograd.Function):
         return q_grad, *prompt_grads, *own_grads, None
 
 
-def _attend_once(
-    q: Float[Tensor, "problems trees 1 heads head_size"],
-    prompt: KeysAndValues,
-    k: Float[Tensor, "problems trees keys kv_heads head_size"],
-    v: Float[Tensor, "problems trees keys kv_heads head_size"],
-) -> Float[Tensor, "problems trees 1 heads head_size"]:
+def _attend_once(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys) -> Queries:
     """One query a rollout, without gradients: heads that share keys and values are its queries.
 
     So keys and values are read where they lie, for all of these heads at once.
@@ -137,12 +119,10 @@ def _share(
     return (prompt_log - own_log).sigmoid()[..., None].to(dtype)
 
 
-def _part(
-    q: Float[Tensor, "batch heads queries head_size"],
-    k: Float[Tensor, "batch kv_heads keys head_size"],
-    v: Float[Tensor, "batch kv_heads keys head_size"],
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries, keys and values of one kernel: each head of queries has its own keys and values."""
+def _part(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values of one kernel, each "batch heads _ head_size": every head of queries
+    has its own keys and values.
+    """
     group = q.shape[1] // k.shape[1]
     return q, k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
 
@@ -179,7 +159,7 @@ def _forward(
 
 
 def _backward(
-    part: tuple[Tensor, Tensor, Tensor], whole: list[Tensor], rest: tuple[Any, ...], causal: bool
+    part: tuple[Tensor, ...], whole: Iterable[Tensor], rest: tuple[Any, ...], causal: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The gradients of a part's queries, keys and values.
 

@@ -23,8 +23,7 @@ from lab.mathematics.memories import IN_THE_HEADER, Memory, frozen_weights, has_
 from lab.mathematics.objectives import Objective, objective
 from lab.mathematics.stopping import rule_of_training
 from lab.shapes import Bool, Float, Shaped
-from lab.toy.multinomial import draw_counts, listed
-from lab.toy.stopped_sampling import RolloutsSpent, draw_counts_until
+from lab.toy.multinomial import RolloutsSpent, draw_counts, draw_counts_until, listed
 from lab.toy.worlds import World
 from lab.training.checkpoint import memory_state, restored_memory
 
@@ -45,8 +44,7 @@ class GradientSource:
 
     An estimator with a memory needs "sampled". The memory takes in one batch with each `loss`. With
     `stopping`, the text of a rule (`lab.stopping`), answers are drawn until the rule is met, in
-    place of N; `spent` counts them. `accumulated` and `restore_accumulated`
-    carry both through a world's checkpoint.
+    place of N.
     """
 
     memory: Memory | None = None
@@ -60,7 +58,7 @@ class GradientSource:
                 f"stopping = {stopping!r} draws rollouts, and gradient = {gradient!r} has none: set"
                 " gradient to 'sampled'"
             )
-        self.spent = RolloutsSpent()
+        self.spent = RolloutsSpent(self.rule)
         self.target: Estimator | Objective
         if gradient == "exact":
             self.target = objective(name)
@@ -93,34 +91,28 @@ class GradientSource:
             raise LabError(
                 "a log-probability is not a number: training diverged, lower the learning rate"
             )
-        if rewards.dtype != torch.bool:
-            return self._loss_of_real_rewards(logp, rewards, seed)
+        N = self.rollouts
+        binary = rewards.dtype == torch.bool
         if self.rule is not None:
             counts = draw_counts_until(self.rule, logp.detach().exp(), rewards, seed)
             self.spent.add(counts.sum(1))
             return counted_sum(logp, counts, rewards, self.rule.baseline)
-        if self.gradient == "sampled" and isinstance(self.target, Estimator):
-            N = self.rollouts
-            counts = draw_counts(logp.detach().exp(), N, seed)
-            loss = counted(logp, counts, rewards, self.target, N)
-            if self.memory is not None:
-                K = (counts * rewards).sum(1).long()
-                self._remember(self.memory.observe(K.cpu().numpy(), N))
-            return loss
-        return self.loss_of_pass_rates(log_chance(logp, rewards), seed)
-
-    def _loss_of_real_rewards(
-        self,
-        logp: Float[Tensor, "problems answers"],
-        rewards: Float[Tensor, "problems answers"],
-        seed: int,
-    ) -> Float[Tensor, ""]:
-        """That of the rollouts, or the sum over levels of the loss of reaching each."""
-        if self.gradient == "sampled" and isinstance(self.target, Estimator):
-            drawn = listed(draw_counts(logp.detach().exp(), self.rollouts, seed), self.rollouts)
+        if self.gradient != "sampled":
+            if binary:
+                return self.loss_of_pass_rates(log_chance(logp, rewards), seed)
+            # The sum over levels of the loss of reaching each.
+            return over_levels(logp, rewards, lambda log_p: self.loss_of_pass_rates(log_p, seed))
+        assert isinstance(self.target, Estimator)
+        counts = draw_counts(logp.detach().exp(), N, seed)
+        if not binary:
+            drawn = listed(counts, N)
             A = advantages(self.target, rewards.gather(1, drawn).to(logp), check=False)
             return policy_gradient(logp.gather(1, drawn), A)
-        return over_levels(logp, rewards, lambda log_p: self.loss_of_pass_rates(log_p, seed))
+        loss = counted(logp, counts, rewards, self.target, N)
+        if self.memory is not None:
+            K = (counts * rewards).sum(1).long()
+            self._remember(self.memory.observe(K.cpu().numpy(), N))
+        return loss
 
     def check_real_rewards(self) -> None:
         """LabError: this gradient is not defined for rewards other than 0 and 1."""
@@ -173,19 +165,18 @@ class GradientSource:
     def metrics(self) -> dict[str, float]:
         """Of a memory the weight of the next batch, of a rule the rollouts spent; else nothing."""
         weights = {} if self.memory is None else frozen_weights(self.memory, self.rollouts)
-        return weights if self.rule is None else self.spent.metrics()
+        return weights | self.spent.metrics()
 
     def accumulated(self) -> dict[str, Tensor]:
         """The memory and the rollouts spent, as named tensors; empty where there are none."""
         memory = {} if self.memory is None else memory_state(self.memory)
-        return memory | ({} if self.rule is None else self.spent.accumulated())
+        return memory | self.spent.accumulated()
 
     def restore_accumulated(self, state: dict[str, Tensor]) -> None:
         """Restore what `accumulated` returned; `state` holds other tensors too."""
         if self.memory is not None:
             self._remember(restored_memory(self.memory, state))
-        if self.rule is not None:
-            self.spent.restore_accumulated(state)
+        self.spent.restore_accumulated(state)
 
     def describe(self) -> list[str]:
         """Header lines: the objective, and the estimator's rules for special groups."""
@@ -198,9 +189,7 @@ class GradientSource:
             f"  {target.label} [{target.citation}], {self.gradient} with N = {self.rollouts}",
             f"  rules: {target.rules}",
         ]
-        if self.memory is not None:
-            lines.append(IN_THE_HEADER)
-        return lines
+        return lines if self.memory is None else [*lines, IN_THE_HEADER]
 
 
 class WithGradientSource(World):
@@ -209,7 +198,6 @@ class WithGradientSource(World):
     gradient_source: GradientSource
 
     def loss(self, step: int) -> Float[Tensor, ""]:
-        """The loss of one step."""
         raise NotImplementedError
 
     def losses(self, step: int) -> list[Tensor]:

@@ -213,9 +213,8 @@ class ProceduralImages:
 
     def train_batch(self, step: int, batch: int) -> Batch:
         rng = self._generator(stream_seed(self.seed, "images", step) & ~1)
-        labels = torch.randint(
-            self.classes, (whole("batch", batch),), generator=rng, device=self.device
-        )
+        shape = (whole("batch", batch),)
+        labels = torch.randint(self.classes, shape, generator=rng, device=self.device)
         return self.draw(labels, rng), labels
 
     def test(self) -> Iterator[Batch]:
@@ -241,10 +240,8 @@ class ProceduralImages:
         computed once an image.
         """
         shape, colour, texture, place = digits(labels)
-        uniform = (
-            2 * torch.rand(len(JITTER), len(labels), 1, 1, generator=rng, device=self.device) - 1
-        )
-        jitter = dict(zip(JITTER, uniform * self._jitter, strict=True))  # each "images 1 1"
+        uniform = torch.rand(len(JITTER), len(labels), 1, 1, generator=rng, device=self.device)
+        jitter = dict(zip(JITTER, (2 * uniform - 1) * self._jitter, strict=True))  # "images 1 1"
 
         # The frame of the shape.
         across, down = self._places[place].T[..., None, None]
@@ -317,15 +314,3 @@ def shares_right(labels: Int[Tensor, " images"], classes: int) -> Float[Tensor, 
     every = digits(torch.arange(classes, device=labels.device))
     pairs = zip(digits(labels), every, strict=True)
     return torch.stack([own[:, None] == other for own, other in pairs]).float().mean(0)
-
-
-def describe(label: int) -> str:
-    """A class in words.
-
-    >>> describe(0), describe(999)
-    ('plain red disc, middle', 'ringed pink ring, lower right')
-    """
-    shape, colour, texture, place = (
-        names[d] for names, d in zip(LABEL_CODE, digits(torch.tensor(label)), strict=True)
-    )
-    return f"{texture} {colour} {shape}, {place}"

@@ -29,7 +29,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import torch
@@ -51,16 +50,14 @@ CHUNK = 1024  # images that are decoded between two steps of the progress bar
 LAYOUT = 1  # of the cache; increase it when the stored data change
 
 ImageFile = Path | io.BytesIO
-Item = TypeVar("Item")
 
 
 class ImageNet:
     """ImageNet, or any folder of the same form, as `lab.toy.image_data.ImageSource`.
 
-    `cache` is a folder for the squares, which is created if it is missing. The first run fills it;
-    later ones (every seed, every objective) read it. A cache belongs to `size` and to the names and
-    lengths of the folder's files: when a file is added, removed or changes its length, a new cache
-    is built beside the old one.
+    The first run fills the folder `cache` with the squares; later ones (every seed, every
+    objective) read it. A cache belongs to `size` and to the names and lengths of the folder's
+    files: when a file is added, removed or changes its length, a new one is built beside the old.
     """
 
     channels = 3
@@ -102,11 +99,9 @@ class ImageNet:
 
     def _read(self, split: dict[str, np.ndarray], rows: Int[np.ndarray, " images"]) -> Batch:
         """Rows of a split on the device, normalised there, so that only bytes are copied."""
-        images = torch.empty(
-            (len(rows), 3, self.size, self.size),
-            dtype=torch.uint8,
-            pin_memory=self.device.type == "cuda",
-        )
+        shape = (len(rows), 3, self.size, self.size)
+        on_gpu = self.device.type == "cuda"
+        images = torch.empty(shape, dtype=torch.uint8, pin_memory=on_gpu)
         np.take(split["images"], rows, axis=0, out=images.numpy(), mode="clip")
         images = (images.to(self.device, non_blocking=True) - self._mean) / self._std
         return images, self._copy(torch.from_numpy(split["labels"][rows]))
@@ -133,9 +128,8 @@ def crops(
     """
     count = len(proportions)
     area = rng.uniform(*SCALE, (count, TRIES))
-    low, high = np.log(RATIO)
     # In the unit square, so relative to the proportions of the image.
-    ratio = np.exp(rng.uniform(low, high, (count, TRIES))) / proportions[:, None]
+    ratio = np.exp(rng.uniform(*np.log(RATIO), (count, TRIES))) / proportions[:, None]
     width = np.sqrt(area * ratio)
     height = np.sqrt(area / ratio)
     fits = (width <= 1) & (height <= 1)
@@ -168,19 +162,12 @@ def transforms(
 
 @dataclass(frozen=True)
 class Split:
-    """One split of the data.
+    """One split of the data."""
 
-    | field | meaning |
-    |---|---|
-    | `names` | of the classes |
-    | `labels` | "images", int64 |
-    | `files` | names with their lengths in bytes, by which a cache is told from others |
-    | `pictures` | yields the name and the file of every image, in the order of `labels` |
-    """
-
-    names: list[str]
+    names: list[str]  # of the classes
     labels: Int[np.ndarray, " images"]
-    files: list[tuple[str, int]]
+    files: list[tuple[str, int]]  # with their lengths in bytes: a cache is told from others by them
+    # Yields the name and the file of every image, in the order of `labels`.
     pictures: Callable[[], Iterator[tuple[str, ImageFile]]]
 
 
@@ -262,17 +249,15 @@ def splits(folder: Path, classes: int) -> tuple[Split, Split]:
             " files"
         )
     for place in (folder, folder / "data"):
-        shards = [
-            sorted(place.glob(pattern)) for pattern in ("train-*.parquet", "validation-*.parquet")
-        ]
-        if any(shards):
-            for paths, kind in zip(shards, ("train", "validation"), strict=True):
+        shards = {kind: sorted(place.glob(f"{kind}-*.parquet")) for kind in ("train", "validation")}
+        if any(shards.values()):
+            for kind, paths in shards.items():
                 if not paths:
                     raise LabError(
                         f"{place} holds no {kind}-*.parquet: download that split of the data"
                         " set too"
                     )
-            train, val = map(parquet_split, shards)
+            train, val = map(parquet_split, shards.values())
             break
     else:
         train, val = class_folders(folder / "train"), class_folders(folder / "val")
@@ -354,8 +339,9 @@ def _build(split_by_name: dict[str, Split], size: int, folder: Path) -> None:
                 folder / f"{name}-images.npy", "w+", np.uint8, (len(split.labels), 3, size, size)
             )
             proportions = np.empty(len(split.labels), np.float32)
-            row = 0
-            for chunk in chunks(split.pictures()):
+            row, pictures = 0, split.pictures()
+            # CHUNK at a time, because a pool keeps all the items that it is given.
+            while chunk := list(islice(pictures, CHUNK)):
                 for square, proportion in pool.map(square_of, chunk):
                     images[row] = square
                     proportions[row] = proportion
@@ -364,23 +350,9 @@ def _build(split_by_name: dict[str, Split], size: int, folder: Path) -> None:
             images.flush()
             np.save(folder / f"{name}-labels.npy", split.labels)
             np.save(folder / f"{name}-proportions.npy", proportions)
-    (folder / "cache.json").write_text(
-        json.dumps(
-            {
-                "layout": LAYOUT,
-                "size": size,
-                "names": split_by_name["train"].names,
-                **{name: len(split.labels) for name, split in split_by_name.items()},
-            },
-            indent=1,
-        )
-    )
-
-
-def chunks(items: Iterator[Item]) -> Iterator[list[Item]]:
-    """CHUNK items at a time, because a pool keeps all the items that it is given."""
-    while chunk := list(islice(items, CHUNK)):
-        yield chunk
+    about = {"layout": LAYOUT, "size": size, "names": split_by_name["train"].names}
+    about |= {name: len(split.labels) for name, split in split_by_name.items()}
+    (folder / "cache.json").write_text(json.dumps(about, indent=1))
 
 
 def decode(

@@ -25,17 +25,14 @@ from lab.shapes import Float, Int, Shaped
 from lab.toy.costs import of_images as costs  # noqa: F401, for `lab preflight`
 from lab.toy.gradient_source import GradientSource, WithGradientSource, real_reward_metrics
 from lab.toy.image_data import Digits, ImageSource, ProceduralImages, shares_right
-from lab.toy.optimizers import SGD, AdamW
 from lab.toy.resnet import fresh_network
-from lab.toy.worlds import learn
+from lab.toy.worlds import SGD, AdamW, learn
 from lab.training.device import compiler_fault, compute_device
 from lab.training.records import Pause, Record
 from lab.training.rng import stream_seed
 
 # Test images whose gradient norm is computed after the last step, as in MaxRL figure 8.
 SCORE_NORM_IMAGES = 1000
-
-
 Classifier = Callable[[Tensor], Tensor]  # from images to logits
 
 
@@ -78,10 +75,9 @@ class Images(WithGradientSource):
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Pass@k, accuracy and log-likelihood on the test images, without sampling.
 
-        Pass@1 is the mean probability of the label, pass@k the mean of 1-(1-p)^k (D.4); with graded
-        rewards there are `real_reward_metrics` too. After the last step the groups also hold the
-        norm of the score, grad log p, for the first 1,000 images. That of w(p) grad p follows for
-        every objective: it is p w(p) times as large.
+        Pass@1 is the mean probability of the label, pass@k the mean of 1-(1-p)^k (D.4). After the
+        last step the groups also hold the norm of the score, grad log p, for the first 1,000
+        images. That of w(p) grad p follows for every objective: it is p w(p) times as large.
         """
         self.model.eval()
         label_logps: list[Tensor] = []
@@ -93,10 +89,9 @@ class Images(WithGradientSource):
             label_logps.append(logp.gather(1, labels[:, None])[:, 0])
             hits.append(logp.argmax(1) == labels)
             if self.config.rewards == "graded":
-                rewards = self._rewards(logp, labels).double()
-                graded.append(real_reward_metrics(logp, rewards))
-            known = sum(len(batch) for batch in norms)
-            if step == self.config.steps and known < SCORE_NORM_IMAGES:
+                graded.append(real_reward_metrics(logp, self._rewards(logp, labels).double()))
+            measured = sum(len(batch) for batch in norms)
+            if step == self.config.steps and measured < SCORE_NORM_IMAGES:
                 norms.append(gradient_norms(self.model, images, labels))
         log_p = torch.cat(label_logps).cpu().numpy()
         p = np.exp(log_p)
@@ -107,14 +102,12 @@ class Images(WithGradientSource):
             "log-likelihood": log_p.mean(),
         } | self.gradient_source.metrics()
         if graded:
-            shares = np.diff([0, *np.cumsum([len(batch) for batch in hits])]) / len(p)
+            shares = np.array([len(batch) for batch in hits]) / len(p)
             metrics |= {key: float(shares @ [batch[key] for batch in graded]) for key in graded[0]}
         groups = {"problem": np.arange(len(p)), "pass_rate": p}
         if norms:
-            measured = torch.cat(norms)[:SCORE_NORM_IMAGES].cpu().numpy()
-            groups["score_norm"] = np.concatenate(
-                (measured, np.full(len(p) - len(measured), np.nan))
-            )
+            first = torch.cat(norms)[:SCORE_NORM_IMAGES].cpu().numpy()
+            groups["score_norm"] = np.pad(first, (0, len(p) - len(first)), constant_values=np.nan)
         return metrics, groups
 
     def _logits(
@@ -128,7 +121,6 @@ def gradient_norms(
     model: torch.nn.Module,
     images: Float[Tensor, "images channels size size"],
     labels: Int[Tensor, " images"],
-    chunk: int = 16,
 ) -> Float[Tensor, " images"]:
     """The L2 norm of grad log p over all weights, for each image, in one vectorised pass."""
     weights = {key: value.detach() for key, value in model.named_parameters()}
@@ -142,7 +134,7 @@ def gradient_norms(
         squares = [g.square().sum() for g in grad(log_p)(weights, image, label).values()]
         return sum(squares[1:], squares[0]).sqrt()
 
-    return vmap(norm, chunk_size=chunk)(images, labels)
+    return vmap(norm, chunk_size=16)(images, labels)
 
 
 def preflight(config: DigitsConfig | ImagesConfig) -> list[str]:

@@ -30,14 +30,14 @@ from lab.losses import policy_gradient
 from lab.mathematics.estimators import advantages
 from lab.mathematics.estimators import estimator as find_estimator
 from lab.mathematics.stopping import rule_of_training
-from lab.shapes import Bool, Float, Int, Shaped
+from lab.shapes import Bool, Float, Shaped
 from lab.toy import maze_env
 from lab.toy.costs import of_mazes as costs  # noqa: F401, for `lab preflight`
 from lab.toy.gradient_source import GradientSource
 from lab.toy.maze_checkpoint import read_checkpoint, write_checkpoint
 from lab.toy.maze_env import MazeStream, progress, walk
 from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
-from lab.toy.maze_parts import Scores, StepPrompts, micro_batches
+from lab.toy.maze_parts import Scores, StepPrompts, micro_batches, sample_until
 from lab.toy.maze_policy import (
     MazePolicy,
     evaluation_set,
@@ -47,12 +47,11 @@ from lab.toy.maze_policy import (
     maze_stream,
     transformer_config,
 )
-from lab.toy.maze_stopping import sample_until
-from lab.toy.optimizers import AdamW
-from lab.toy.stopped_sampling import RolloutsSpent
+from lab.toy.multinomial import RolloutsSpent
 from lab.toy.transformer import Transformer, fresh_transformer
 from lab.toy.tree_sampling import Rollouts
-from lab.toy.worlds import World, learn
+from lab.toy.worlds import AdamW, World, learn
+from lab.training.checkpoint import with_prefix
 from lab.training.device import compiler_fault
 from lab.training.records import Pause, Record
 from lab.training.rng import stream_seed
@@ -67,7 +66,6 @@ class MazeSFT(World):
         self.last_step = last_step
 
     def losses(self, step: int) -> list[Tensor]:
-        """The loss on the mazes of a step."""
         return [self.policy.cross_entropy(self.stream.at(step))]
 
     @torch.no_grad()
@@ -87,36 +85,34 @@ class _WithStatistics(World):
     def __init__(self, policy: MazePolicy, stream: MazeStream) -> None:
         self.policy, self.model = policy, policy.model
         self.stream = stream
-        self.step_statistics: list[dict[str, Tensor]] = []
+        # By name, in the order of a record: one of each step since the last record.
+        self.step_statistics: dict[str, list[Tensor]] = {}
+
+    def keep(self, statistics: dict[str, Tensor]) -> None:
+        """Keep the statistics of a step on the device until the next record."""
+        for name, value in statistics.items():
+            self.step_statistics.setdefault(name, []).append(value)
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """`MazePolicy.evaluate`, and the mean statistics of the steps since the last record."""
         metrics, groups = self.policy.evaluate()
-        for key in self.step_statistics[0] if self.step_statistics else ():
-            metrics[key] = float(torch.stack([step[key] for step in self.step_statistics]).mean())
-        self.step_statistics = []
+        for name, values in self.step_statistics.items():
+            metrics[name] = float(torch.stack(values).mean())
+        self.step_statistics = {}
         return metrics, groups
 
     def accumulated(self) -> dict[str, Tensor]:
-        """The statistics of the steps since the last record, each of shape "steps".
-
-        Their names are numbered, so that they keep the order of the record.
+        """The statistics since the last record, each of shape "steps", numbered to keep their order
+        in the record.
         """
-        names = self.step_statistics[0] if self.step_statistics else ()
-        return {
-            f"seen/{place:02}/{name}": torch.stack([step[name] for step in self.step_statistics])
-            for place, name in enumerate(names)
-        }
+        named = enumerate(self.step_statistics.items())
+        return {f"seen/{place:02}/{name}": torch.stack(steps) for place, (name, steps) in named}
 
     def restore_accumulated(self, state: dict[str, Tensor]) -> None:
-        columns = {
-            key.split("/", 2)[2]: state[key].to(self.policy.device, copy=True).unbind()
-            for key in sorted(state)
-            if key.startswith("seen/")
+        self.step_statistics = {
+            name.split("/", 1)[1]: list(steps.to(self.policy.device, copy=True))
+            for name, steps in sorted(with_prefix("seen/", state).items())
         }
-        self.step_statistics = [
-            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-        ]
 
 
 class MazeRL(_WithStatistics):
@@ -135,7 +131,7 @@ class MazeRL(_WithStatistics):
         self.config = config
         self.graded = config.rewards == "graded"
         self.rule = rule_of_training(config.stopping, config.estimator, config.rollouts)
-        self.spent = RolloutsSpent()
+        self.spent = RolloutsSpent(self.rule)
 
     def losses(self, step: int) -> Iterator[Tensor]:
         """The loss of a step in parts that sum to it, one for each of its micro-batches.
@@ -149,15 +145,15 @@ class MazeRL(_WithStatistics):
         rollouts, solved = self.sample(step, prompts)
         paths = walk(mazes, rollouts.tokens)
         rewards = progress(mazes, paths) if self.graded else paths.right
-        statistics = Scores(rollouts)
-        for some in statistics.of_parts(parts, self.in_gradient(rewards, rollouts, solved)):
+        scores = Scores(rollouts)
+        for some in scores.of_parts(parts, self.in_gradient(rewards, rollouts, solved)):
             few, has_bonus = rollouts.of(some), bool(self.config.entropy_bonus)
             logp, entropy = self.policy.score(prompts.of(some), few, has_bonus)
             A = self.advantages(rewards[some], logp.detach() / few.lengths, solved[some])
-            statistics.add(some, logp.detach(), entropy.detach())
+            scores.add(some, logp.detach(), entropy.detach())
             yield self.loss(logp, A, entropy, rollouts)
             del logp, entropy  # and their graph, before the next one is made
-        self.record_step(paths.right, rewards, rollouts, statistics)
+        self.keep(self.statistics(paths.right, rewards, rollouts, scores))
 
     def sample(self, step: int, prompts: StepPrompts) -> tuple[Rollouts, Bool[Tensor, "mazes 1"]]:
         """The rollouts of a step, and which mazes `greedy_filter` leaves out."""
@@ -168,7 +164,7 @@ class MazeRL(_WithStatistics):
         else:
             with policy.autocast():
                 rollouts = sample_until(self.rule, self.model, mazes, prompts.read, uniforms)
-            self.spent.add(drawn(rollouts))
+            self.spent.add(rollouts.drawn)
         if not self.config.greedy_filter:
             return rollouts, torch.zeros_like(rollouts.mask[:, :1, 0])
         greedy = policy.sample_rollouts(prompts.read, 1, None)
@@ -205,10 +201,7 @@ class MazeRL(_WithStatistics):
         It is a mean over tokens: `entropy` is the sum over those of the mazes.
         """
         tokens = rollouts.mask.sum()
-        if self.rule is None:
-            mean_length = rollouts.lengths.float().mean()
-        else:
-            mean_length = tokens / drawn(rollouts).sum()
+        mean_length = tokens / rollouts.drawn.sum()
         share = len(A) / len(rollouts.tokens)
         loss = policy_gradient(logp, A) / mean_length * share
         return loss - self.config.entropy_bonus * (entropy / tokens)
@@ -221,11 +214,8 @@ class MazeRL(_WithStatistics):
     ) -> Float[Tensor, "mazes rollouts"]:
         """The estimator's advantages, changed by `smoothing` and `greedy_filter`.
 
-        | argument | shape | meaning |
-        |---|---|---|
-        | `rewards` | "mazes rollouts" | True for right rollouts; graded rewards |
-        | `mean_logp` | "mazes rollouts" | mean log-probability of a rollout's tokens |
-        | `solved` | "mazes 1" | True where the filter leaves the maze out |
+        `rewards` are True for right rollouts, or graded; `mean_logp` is the mean log-probability of
+        a rollout's tokens; the filter leaves out the mazes that are `solved`.
         """
         if self.rule is None:
             A = advantages(self.config.estimator, rewards.float(), check=False)
@@ -237,43 +227,38 @@ class MazeRL(_WithStatistics):
             A = A - self.config.smoothing * mean_logp * torch.where(rewards, 1.0, -1.0)
         return A * ~solved
 
-    def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        metrics, groups = super().evaluate(step)
-        return metrics | (self.spent.metrics() if self.rule is not None else {}), groups
-
-    def accumulated(self) -> dict[str, Tensor]:
-        spent = self.spent.accumulated() if self.rule is not None else {}
-        return super().accumulated() | spent
-
-    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
-        super().restore_accumulated(state)
-        if self.rule is not None:
-            self.spent.restore_accumulated(state)
-
-    def record_step(
+    def statistics(
         self,
         right: Bool[Tensor, "mazes rollouts"],
         rewards: Shaped[Tensor, "mazes rollouts"],
         rollouts: Rollouts,
         scores: Scores,
-    ) -> None:
-        """Keep the statistics of a step on the device until the next record."""
-        K, tokens, N = right.sum(1), rollouts.mask.sum(), drawn(rollouts)
+    ) -> dict[str, Tensor]:
+        """What a record says of a step."""
+        K, tokens, N = right.sum(1), rollouts.mask.sum(), rollouts.drawn
         dead = (rewards == rewards[:, :1]).all(1) if self.graded else (K == 0) | (K == N)
         graded = {"mean reward": rewards.mean()} if self.graded else {}
-        self.step_statistics.append(
-            graded
-            | {
-                "train pass@1": K.sum() / N.sum(),
-                "solved": (K > 0).float().mean(),
-                "dead groups": dead.float().mean(),
-                "entropy": torch.stack(scores.entropies).sum() / tokens,
-                "mean length": tokens / N.sum(),
-                "truncated": rollouts.truncated.sum() / N.sum(),
-                "log-probability mismatch": scores.mismatch.max(),
-                "tokens a forward row": tokens / rollouts.rows,
-            }
-        )
+        return graded | {
+            "train pass@1": K.sum() / N.sum(),
+            "solved": (K > 0).float().mean(),
+            "dead groups": dead.float().mean(),
+            "entropy": torch.stack(scores.entropies).sum() / tokens,
+            "mean length": tokens / N.sum(),
+            "truncated": rollouts.truncated.sum() / N.sum(),
+            "log-probability mismatch": scores.mismatch.max(),
+            "tokens a forward row": tokens / rollouts.rows,
+        }
+
+    def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        metrics, groups = super().evaluate(step)
+        return metrics | self.spent.metrics(), groups
+
+    def accumulated(self) -> dict[str, Tensor]:
+        return super().accumulated() | self.spent.accumulated()
+
+    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
+        super().restore_accumulated(state)
+        self.spent.restore_accumulated(state)
 
 
 class MazeExactRL(_WithStatistics):
@@ -304,28 +289,23 @@ class MazeExactRL(_WithStatistics):
             log_p = log_pass_rates(self.model, prompts, answers)
         seed = stream_seed(policy.config.seed, "rollouts", step)
         loss = self.gradient_source.loss_of_pass_rates(log_p, seed)
-        self.record_step(log_p.detach(), answers)
+        self.keep(self.statistics(log_p.detach(), answers))
         return [loss * solvable.float().mean() / lengths.float().mean()]
 
-    def record_step(self, log_p: Float[Tensor, " mazes"], answers: RightAnswers) -> None:
-        """Keep the statistics of a step; those of groups are the mean over all draws of N."""
+    def statistics(
+        self, log_p: Float[Tensor, " mazes"], answers: RightAnswers
+    ) -> dict[str, Tensor]:
+        """What a record says of a step; of groups the mean over all draws of N."""
         p, N = log_p.exp().clamp(0, 1), self.gradient_source.rollouts
         none, every = (1 - p) ** N, p**N
-        self.step_statistics.append(
-            {
-                "train pass@1": p.mean(),
-                "solved": (1 - none).mean(),
-                "dead groups": (none + every).mean(),
-                "train log-likelihood": log_p.mean(),
-                "unknown share": (1 - answers.low / answers.high).max(),
-                "prefixes a maze": answers.prefixes.double().mean(),
-            }
-        )
-
-
-def drawn(rollouts: Rollouts) -> Int[Tensor, " mazes"]:
-    """How many rollouts each maze has: with a stopping rule fewer than its cap."""
-    return rollouts.mask[:, :, 0].sum(1)
+        return {
+            "train pass@1": p.mean(),
+            "solved": (1 - none).mean(),
+            "dead groups": (none + every).mean(),
+            "train log-likelihood": log_p.mean(),
+            "unknown share": (1 - answers.low / answers.high).max(),
+            "prefixes a maze": answers.prefixes.double().mean(),
+        }
 
 
 def preflight(config: MazeConfig) -> list[str]:
@@ -420,7 +400,7 @@ def train_start(
         model = fresh_transformer(config.seed, shape)
     policy = make_policy(model, config)
     stream = maze_stream(config, config.start_batch, "start", policy.device)
-    world = MazeSFT(policy, stream, steps)
+    world = MazeSFT(policy, stream, last_step=steps)
     rate = config.start_learning_rate
     optimizer = AdamW(policy.model.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.01)
     yield from learn(

@@ -22,6 +22,7 @@ from functools import lru_cache
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from lab.errors import LabError
 from lab.shapes import Bool, Float, Int
@@ -44,10 +45,7 @@ STEPS_PER_DRAW = 64  # training steps whose mazes are generated together
 class Mazes:
     """A batch of mazes and their paths; in a tree the path from start to goal is unique.
 
-    | field | shape | meaning |
-    |---|---|---|
-    | `walls` | "mazes size size" | boolean |
-    | `path` | "mazes longest" | int64: 0 to 3 for up, down, left, right, then -1 after the goal |
+    `path` is int64: 0 to 3 for up, down, left, right, then -1 after the goal.
     """
 
     walls: Bool[Tensor, "mazes size size"]
@@ -70,10 +68,8 @@ class Mazes:
         """
         count, size = len(self), self.size
         tokens = self.walls.new_empty(count, prompt_length(size), dtype=torch.int8)
-        tokens[:, 0] = BOS
-        tokens[:, 1] = GRID_START
-        tokens[:, -2] = GRID_END
-        tokens[:, -1] = PATH_START
+        for place, token in ((0, BOS), (1, GRID_START), (-2, GRID_END), (-1, PATH_START)):
+            tokens[:, place] = token
         grid = tokens[:, 2:-2].view(count, size, size + 1)
         # WALL is the token after PATH.
         torch.add(self.walls.view(torch.int8), PATH, out=grid[:, :, :-1])
@@ -84,7 +80,7 @@ class Mazes:
 
     def answers(self) -> Int[Tensor, "mazes longest_plus_2"]:
         """The targets of supervised training, int64: the path, DONE, <eos>, then <pad>."""
-        moves = torch.nn.functional.pad(self.path, (0, 2), value=-1)
+        moves = F.pad(self.path, (0, 2), value=-1)
         tokens = torch.where(moves >= 0, moves + UP, PAD)
         length = (moves >= 0).sum(1, keepdim=True)
         return tokens.scatter_(1, length, DONE).scatter_(1, length + 1, EOS)
@@ -124,10 +120,8 @@ def grow(
 ) -> Mazes:
     """Mazes from random numbers.
 
-    | argument | shape | meaning |
-    |---|---|---|
-    | `clocks` | "cells cells mazes" | Exp(1): time from the first neighbour's joining to its own |
-    | `choices` | "cells cells mazes" | uniform in [0, 1): selects a neighbour that had joined |
+    `clocks` are Exp(1), the time from the first neighbour's joining to a cell's own; `choices` are
+    uniform in [0, 1), and select a neighbour that had joined.
     """
     cells, _, count = clocks.shape
     # Integers add exactly. Adding 1 makes every cell join after its parent.
@@ -218,11 +212,11 @@ def draw(
     stream: str,
     number: int,
     device: torch.device,
-    loops: float = 0.0,
+    loops: float = 0,
 ) -> Mazes:
-    """`count` mazes, a function of the seed, the stream's name and the number.
+    """`count` mazes, a function of the seed, the stream's name and the number on every device.
 
-    They are the same on every device. `loops` is the share of inner walls that `open_walls` opens.
+    `loops` is the share of inner walls that `open_walls` opens.
     """
     random = generator(seed, stream, number)
     cells = check_size(size) // 2
@@ -280,16 +274,16 @@ def evaluation_mazes(
     """
     # The streams' names are part of the random numbers and must stay as they are.
     stream, at_once = ("examination", HELD_OUT) if held_out else ("any", 16)
-    distinct: dict[bytes, tuple[Tensor, Tensor]] = {}
+    cpu = torch.device("cpu")
     longest = 0
+    distinct: dict[bytes, tuple[Tensor, Tensor]] = {}
     for number in range(64):
-        at_cpu = torch.device("cpu")
-        mazes = draw(size, at_once * max(count, 64), 0, stream, number, at_cpu, loops)
+        mazes = draw(size, at_once * max(count, 64), 0, stream, number, cpu, loops)
         if held_out:
             mazes = mazes[is_held_out(mazes)]
         longest = max(longest, mazes.path.shape[1])
-        for maze_walls, path in zip(mazes.walls, mazes.path, strict=True):
-            distinct.setdefault(maze_walls.numpy().tobytes(), (maze_walls, path))
+        for maze in zip(mazes.walls, mazes.path, strict=True):
+            distinct.setdefault(maze[0].numpy().tobytes(), maze)
         if len(distinct) >= count:
             break
     else:
@@ -301,7 +295,7 @@ def evaluation_mazes(
             f" a larger size{cure if held_out else ''}"
         )
     walls, paths = zip(*list(distinct.values())[:count], strict=True)
-    padded = [torch.nn.functional.pad(path, (0, longest - len(path)), value=-1) for path in paths]
+    padded = [F.pad(path, (0, longest - len(path)), value=-1) for path in paths]
     return Mazes(torch.stack(walls).to(device), torch.stack(padded).to(device))
 
 
@@ -327,15 +321,14 @@ class MazeStream:
         check_size(self.size)
 
     def at(self, step: int) -> Mazes:
-        """The mazes of one step; those of 64 steps are generated together."""
-        number = step // STEPS_PER_DRAW
+        """The mazes of one step."""
+        number, place = divmod(step, STEPS_PER_DRAW)
         if self._drawn is None or number != self._drawn[0]:
             self._drawn = number, self._draw(number)
-        first = step % STEPS_PER_DRAW * self.batch
+        first = place * self.batch
         return self._drawn[1][first : first + self.batch]
 
     def _draw(self, number: int) -> Mazes:
-        """The mazes of 64 steps."""
         count = needed = STEPS_PER_DRAW * self.batch
         if self.measure == "generalisation":
             count += needed // 8 + 64  # more than are needed, because one in 32 is held out
@@ -355,17 +348,12 @@ class MazeStream:
 class PathOutcome:
     """What became of rollouts in their mazes.
 
-    | field | shape | meaning |
-    |---|---|---|
-    | `outcome` | "mazes rollouts" | a place in OUTCOMES, see below |
-    | `steps` | "mazes rollouts" | moves before the goal, the wall or the end |
-    | `cells` | "mazes rollouts length+1 2" | row and column after each move, valid up to `steps` |
-
     Outcomes: 0 right; 1 met a wall; 2 DONE before the goal; 3 no DONE; 4 a token that is no move.
     """
 
-    outcome: Int[Tensor, "mazes rollouts"]
-    steps: Int[Tensor, "mazes rollouts"]
+    outcome: Int[Tensor, "mazes rollouts"]  # a place in OUTCOMES
+    steps: Int[Tensor, "mazes rollouts"]  # moves before the goal, the wall or the end
+    # Row and column after each move, valid up to `steps`.
     cells: Int[Tensor, "mazes rollouts length_plus_1 2"]
 
     @property
@@ -378,21 +366,18 @@ def walk(mazes: Mazes, tokens: Int[Tensor, "mazes rollouts length"]) -> PathOutc
     """Follow rollouts through their mazes by the official rule, without a loop.
 
     The moves before the first DONE count up to the first wall or the goal, and the goal must come
-    first. A rollout without DONE, or with anything but moves before it, is wrong, even where it
-    reaches the goal.
+    first. A rollout without DONE, or with anything but moves before it, is wrong.
     """
     length, device = tokens.shape[2], tokens.device
-    is_done = tokens == DONE
-    done = torch.where(is_done.any(2), is_done.to(torch.uint8).argmax(2), length)
+    done = _first_true(tokens == DONE)
     before_done = torch.arange(length, device=device) < done[:, :, None]
     moves = tokens - UP
     is_move = (moves >= 0) & (moves < 4)
     moves = torch.where(before_done, moves, -1)
-    row_steps = (moves == 1).int() - (moves == 0).int()
-    column_steps = (moves == 3).int() - (moves == 2).int()
-    steps_by_axis = torch.stack((row_steps, column_steps), -1)
+    down = (moves == 1).int() - (moves == 0).int()
+    across = (moves == 3).int() - (moves == 2).int()
     # The start is (1, 1).
-    cells = torch.nn.functional.pad(1 + steps_by_axis.cumsum(2), (0, 0, 1, 0), value=1)
+    cells = F.pad(1 + torch.stack((down, across), -1).cumsum(2), (0, 0, 1, 0), value=1)
     # Beyond its first wall a path means nothing and may leave the grid.
     inside = cells.clamp(0, mazes.size - 1)
     maze = torch.arange(len(mazes), device=device)[:, None, None]
@@ -417,13 +402,13 @@ def progress(mazes: Mazes, paths: PathOutcome) -> Float[Tensor, "mazes rollouts"
     maze = torch.arange(len(mazes), device=distance.device)[:, None]
     places = paths.cells.clamp(0, mazes.size - 1)
 
-    def place_after(moves: Tensor) -> Tensor:
+    def place_after(moves: Tensor) -> tuple[Tensor, ...]:
         at = moves[:, :, None, None].expand(-1, -1, 1, 2)
-        return places.gather(2, at)[:, :, 0]
+        return places.gather(2, at)[:, :, 0].unbind(-1)
 
-    row, column = place_after(paths.steps).unbind(-1)
+    row, column = place_after(paths.steps)
     last = torch.where(mazes.walls[maze, row, column], paths.steps - 1, paths.steps)
-    row, column = place_after(last).unbind(-1)
+    row, column = place_after(last)
     shortest = distance[:, 1, 1, None]
     nearer = (shortest - distance[maze, row, column]).clamp_min(0)
     return torch.where(paths.right, 1.0, nearer / (shortest + 1))

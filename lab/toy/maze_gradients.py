@@ -37,8 +37,8 @@ from lab.shapes import Float
 from lab.toy.maze_env import Mazes, walk
 from lab.toy.maze_likelihood import log_pass_rates, pass_rates
 from lab.toy.maze_policy import MazePolicy, evaluation_set, load_policy
-from lab.toy.optimizers import AdamW
 from lab.toy.tree_sampling import Rollouts
+from lab.toy.worlds import AdamW
 from lab.training.records import Record
 
 # In a maze with fewer right rollouts than this, on average, sampling measures no weight.
@@ -49,13 +49,7 @@ BLOCK = 2**16
 
 @dataclass(frozen=True)
 class RateGradients:
-    """The log pass rates of mazes and their gradients.
-
-    | field | shape | meaning |
-    |---|---|---|
-    | `log_p` | "mazes" | the logarithm of each pass rate |
-    | `scores` | "mazes weights" | its gradient by all weights of the model, one after the other |
-    """
+    """The log pass rates of mazes, and their gradients by all weights of the model together."""
 
     log_p: Float[Tensor, " mazes"]
     scores: Float[Tensor, "mazes weights"]
@@ -98,20 +92,13 @@ def rate_gradients(policy: MazePolicy, mazes: Mazes) -> RateGradients:
 
 @dataclass(frozen=True)
 class MeasuredWeight:
-    """The mean gradient of the groups of one maze, for an estimator and N rollouts a group.
-
-    | field | meaning |
-    |---|---|
-    | `weight` | its projection on grad p, in units of grad p: on average w_N(p) |
-    | `error` | the standard error of `weight`, over groups |
-    | `gradient` | "weights": the mean gradient itself, which ascends |
-    """
+    """The mean gradient of the groups of one maze, for an estimator and N rollouts a group."""
 
     estimator: str
     N: int
-    weight: float
-    error: float
-    gradient: Float[Tensor, " weights"]
+    weight: float  # its projection on grad p, in units of grad p: on average w_N(p)
+    error: float  # the standard error of `weight`, over groups
+    gradient: Float[Tensor, " weights"]  # itself, which ascends
 
 
 def measured_weights(
@@ -130,8 +117,7 @@ def measured_weights(
     size: all sizes and estimators share their rollouts, which follow from the policy's seed and
     `number`. The log-probabilities are those of `MazePolicy.score`, and the loss is the trainer's.
     """
-    largest = max(group_sizes)
-    total = groups * largest
+    total = groups * max(group_sizes)
     with torch.no_grad():
         uniforms = policy.uniforms("groups", number, 1, total)
         rollouts = policy.sample_rollouts(policy.read(maze), total, uniforms)
@@ -139,8 +125,7 @@ def measured_weights(
     weights = list(policy.model.parameters())
     log_probabilities = _LogProbabilities(policy, maze, rollouts)
     logp = log_probabilities()
-    # The derivative of each rollout's log-probability along grad log p: one forward-mode pass.
-    along = _derivative(log_probabilities, score)
+    along = log_probabilities.derivative(score)
     unit = np.exp(log_p) * float(score.double().square().sum())  # of p |grad log p|^2
     for name in estimators:
         for N in group_sizes:
@@ -165,21 +150,17 @@ class _LogProbabilities(torch.nn.Module):
         logp, _ = self.policy.score(self.policy.read(self.maze), self.rollouts)
         return logp[0]
 
+    def derivative(self, direction: Float[Tensor, " weights"]) -> Float[Tensor, " rollouts"]:
+        """Along a direction of the weights, in one forward-mode pass."""
+        weights = {name: weight.detach() for name, weight in self.named_parameters()}
+        along = dict(zip(weights, _unflat(direction, weights.values()), strict=True))
 
-def _derivative(
-    log_probabilities: _LogProbabilities, direction: Float[Tensor, " weights"]
-) -> Float[Tensor, " rollouts"]:
-    """The derivative of the log-probabilities along a direction of the weights."""
-    weights = dict(log_probabilities.named_parameters())
-    along = dict(zip(weights, _unflat(direction, weights.values()), strict=True))
+        def at(changed: dict[str, Tensor]) -> Tensor:
+            return torch.func.functional_call(self, changed)
 
-    def at(changed: dict[str, Tensor]) -> Tensor:
-        return torch.func.functional_call(log_probabilities, changed)
-
-    # Fused attention has no forward-mode derivative.
-    with torch.no_grad(), sdpa_kernel(SDPBackend.MATH):
-        detached = {name: weight.detach() for name, weight in weights.items()}
-        return torch.func.jvp(at, (detached,), (along,))[1]
+        # Fused attention has no forward-mode derivative.
+        with torch.no_grad(), sdpa_kernel(SDPBackend.MATH):
+            return torch.func.jvp(at, (weights,), (along,))[1]
 
 
 # --- The step -----------------------------------------------------------------------------------
@@ -207,9 +188,8 @@ def log_rates_after(
 ) -> Float[Tensor, " mazes"]:
     """The exact log pass rates, float64, of a policy whose weights are changed by `step`."""
     moved = copy.deepcopy(policy.model)
-    vector_to_parameters(
-        parameters_to_vector(moved.parameters()).detach() + step, moved.parameters()
-    )
+    weights = parameters_to_vector(moved.parameters()).detach() + step
+    vector_to_parameters(weights, moved.parameters())
     low, _ = pass_rates(moved, mazes, policy.config.length, policy.config.tolerance)
     return low.log()
 
@@ -308,37 +288,31 @@ def _weight_tables(
 ) -> tuple[list[Table], dict[str, float]]:
     """The table "weight", row by row, and the metrics."""
     p = rates.log_p.double().exp()
+    rows = []
     rollouts = config.groups * max(config.group_sizes)
     measurable = (p * rollouts >= LEAST_RIGHT).nonzero()[:, 0].tolist()
-    rows = []
-    summed: defaultdict[tuple[str, int], Any] = defaultdict(lambda: [0.0, 0.0])
+    # Of each estimator and N: the mean gradients and those of theory, summed over mazes.
+    summed: defaultdict[tuple[str, int], list[Any]] = defaultdict(lambda: [0.0, 0.0])
     for maze in measurable:
+        one = policy.evaluation_set[maze : maze + 1]
         score = rates.scores[maze]
-        for found in measured_weights(
-            policy,
-            policy.evaluation_set[maze : maze + 1],
-            float(rates.log_p[maze]),
-            score,
-            config.estimators,
-            config.group_sizes,
-            config.groups,
-            maze,
-        ):
+        given = config.estimators, config.group_sizes, config.groups, maze
+        for each in measured_weights(policy, one, float(rates.log_p[maze]), score, *given):
             rows.append(
                 {
                     "kind": "weight",
                     "problem": [maze],
                     "pass_rate": p[maze],
-                    "objective": found.estimator,
-                    "N": found.N,
-                    "weight": found.weight,
-                    "error": found.error,
-                    "cosine": _cosine(found.gradient, score),
+                    "objective": each.estimator,
+                    "N": each.N,
+                    "weight": each.weight,
+                    "error": each.error,
+                    "cosine": _cosine(each.gradient, score),
                 }
             )
-            factor = expected_factor(rates.log_p, estimator(found.estimator), found.N)[maze]
-            sums = summed[found.estimator, found.N]
-            sums[0] += found.gradient
+            factor = expected_factor(rates.log_p, estimator(each.estimator), each.N)[maze]
+            sums = summed[each.estimator, each.N]
+            sums[0] += each.gradient
             sums[1] += factor * score
     metrics = {"mazes measured": float(len(measurable))}
     for (name, N), (mean, theory) in summed.items():

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from lab.shapes import Bool, Float, Int
 from lab.toy.maze_env import DONE, PAD, UP, Mazes, moves_to_goal
@@ -38,21 +39,13 @@ MAZES_AT_ONCE = 16  # of `pass_rates`
 
 @dataclass(frozen=True)
 class RightAnswers:
-    """The right answers of each maze that hold nearly all of its pass rate.
+    """The right answers of each maze that hold nearly all of its pass rate."""
 
-    | field | shape | meaning |
-    |---|---|---|
-    | `low`, `high` | "mazes" | float64, low <= pass rate <= high |
-    | `shortest` | "mazes" | float64, the probability of the path `Mazes.path` |
-    | `prefixes` | "mazes" | prefixes that were extended: the forward passes that it took |
-    | `rollouts` | "mazes answers length" | the answers; rows without tokens where there are fewer |
-    """
-
-    low: Float[Tensor, " mazes"]
+    low: Float[Tensor, " mazes"]  # float64, low <= pass rate <= high
     high: Float[Tensor, " mazes"]
-    shortest: Float[Tensor, " mazes"]
-    prefixes: Int[Tensor, " mazes"]
-    rollouts: Rollouts
+    shortest: Float[Tensor, " mazes"]  # float64, the probability of the path `Mazes.path`
+    prefixes: Int[Tensor, " mazes"]  # that were extended: the forward passes that it took
+    rollouts: Rollouts  # the answers; rows without tokens where a maze has fewer than another
 
     @property
     def diversity(self) -> Float[Tensor, " mazes"]:
@@ -82,8 +75,8 @@ def pass_rates(
     for first in range(0, len(mazes), MAZES_AT_ONCE):
         part = mazes[first : first + MAZES_AT_ONCE]
         prompts = model.read(part.prompts())
-        found = find_right_answers(model, part, prompts, length, tolerance)
-        bounds.append(torch.stack((found.low, found.high)))
+        answers = find_right_answers(model, part, prompts, length, tolerance)
+        bounds.append(torch.stack((answers.low, answers.high)))
     low, high = torch.cat(bounds, 1)
     return low, high
 
@@ -96,10 +89,10 @@ def find_right_answers(
     count, size, device = len(mazes), mazes.size, prompts.logits.device
     goal = (size - 2) * size + size - 2
     distance = moves_to_goal(mazes.walls).flatten(1)
-    path = torch.nn.functional.pad(mazes.path, (0, 1), value=-1)
+    path = F.pad(mazes.path, (0, 1), value=-1)
     offsets = torch.tensor([-size, size, -1, 1], device=device)
-    builder = CachedTreeBuilder(prompts)
-    shortest = _shortest_path(model, mazes, prompts.logits, builder, length)
+    builder = CachedTreeBuilder(model, prompts)
+    shortest = _shortest_path(mazes, prompts.logits, builder, length)
     low, dropped = torch.zeros_like(shortest), torch.zeros_like(shortest)
     prefixes = torch.zeros(count, dtype=torch.int64, device=device)
 
@@ -118,7 +111,7 @@ def find_right_answers(
         arrived = place == goal
         done = arrived.nonzero()[:, 0]
         done_logp = torch.cat((token_logp[done], scores[done, DONE, None]), 1)
-        done_tokens = torch.nn.functional.pad(tokens[done], (0, 1), value=DONE)
+        done_tokens = F.pad(tokens[done], (0, 1), value=DONE)
         answers.append((maze[done], done_tokens, done_logp))
         low.index_add_(0, maze[done], done_logp.sum(1).exp())
 
@@ -143,13 +136,12 @@ def find_right_answers(
         token_logp = torch.cat((token_logp[parent], move_logp[kept, None]), 1)
         maze, place = maze[parent], next_place[parent, move]
         prefixes += torch.bincount(maze, minlength=count)
-        logits = builder.read_level(model, parent, move + UP, on_path)
+        logits = builder.read_level(parent, move + UP, on_path)
     high = (low + dropped).clamp_max(1.0)
     return RightAnswers(low, high, shortest, prefixes, _as_rollouts(answers, count, length))
 
 
 def _shortest_path(
-    model: Transformer,
     mazes: Mazes,
     prompt_logits: Float[Tensor, "mazes vocabulary"],
     builder: CachedTreeBuilder,
@@ -161,9 +153,9 @@ def _shortest_path(
     """
     steps = (mazes.path >= 0).sum(1)
     longest = int(torch.where(steps < length, steps, 1).max())
-    moves = torch.nn.functional.pad(mazes.path, (0, 1), value=-1)[:, : longest + 1]
+    moves = F.pad(mazes.path, (0, 1), value=-1)[:, : longest + 1]
     tokens = torch.where(moves >= 0, moves + UP, PAD)
-    logits = builder.read_chains(model, tokens[:, :-1])
+    logits = builder.read_chains(tokens[:, :-1])
     scores = torch.cat((prompt_logits[:, None], logits), 1).log_softmax(-1)
     tokens = tokens.scatter(1, steps.clamp_max(longest)[:, None], DONE)
     mask = torch.arange(longest + 1, device=tokens.device) <= steps[:, None]
@@ -207,7 +199,7 @@ def _as_rollouts(answers: list[tuple[Tensor, ...]], count: int, length: int) -> 
     shape = (count, int(column.max()) + 1 if len(maze) else 1, length)
 
     def spread(parts: list[Tensor]) -> Tensor:
-        padded = [torch.nn.functional.pad(part, (0, length - part.shape[1])) for part in parts]
+        padded = [F.pad(part, (0, length - part.shape[1])) for part in parts]
         table = parts[0].new_zeros(shape)
         table[maze, column] = torch.cat(padded)[by_maze]
         return table
@@ -223,8 +215,8 @@ def log_pass_rates(
 ) -> Float[Tensor, " mazes"]:
     """The logarithm of the answers' probability, differentiable, from one forward pass.
 
-    `prompts` are those of `Transformer.read` with their graphs. Its gradient is that
-    of log p, but for the answers beyond `RightAnswers.low`. Every maze needs at least one answer.
+    Its gradient, through the prompts too, is that of log p, but for the answers beyond
+    `RightAnswers.low`. Every maze needs at least one answer.
     """
     rollouts = answers.rollouts
     rows = rollout_logits(model, prompts, rollouts).log_softmax(-1)

@@ -53,10 +53,7 @@ EVALUATION_MAZES = 16  # whose exact pass rates are found at once
 
 @dataclass(eq=False)
 class MazePolicy:
-    """A model with the mazes of its evaluations and the settings with which it samples.
-
-    The model is on the device of the mazes.
-    """
+    """A model, the mazes of its evaluations on its device, and the settings it samples with."""
 
     model: Transformer
     evaluation_set: Mazes
@@ -153,12 +150,10 @@ class MazePolicy:
     def evaluate_exactly(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Pass@k and log-likelihood from the pass rates themselves, at temperature 1.
 
-        Both are those of the lower bound. "unknown pass@k" is by how much the upper bound exceeds
-        it at most, over k; "log-likelihood" is the mean of log p over the mazes that can be solved
-        within the length, of all and of those with a shortest path of so many moves. The groups
-        hold for each maze both bounds, how much of the lower one is the probability of a shortest
-        path, the moves of that path, `RightAnswers.diversity`, and the grid as text. "diversity" is
-        its mean over the mazes with an answer, "shortest path share" that of the former.
+        All metrics are of the lower bound. "unknown pass@k" is by how much the upper bound exceeds
+        it at most, over k; those named after a log-likelihood, the diversity or the share of the
+        shortest path are means over the mazes that can be solved within the length. The groups hold
+        both bounds, `RightAnswers.diversity`, and the grid as text.
         """
         columns: defaultdict[str, list[Any]] = defaultdict(list)
         for first in range(0, len(self.evaluation_set), EVALUATION_MAZES):
@@ -178,22 +173,21 @@ class MazePolicy:
         metrics = {f"pass@{k}": float(exact_pass_at_k(low, k).mean()) for k in K_VALUES}
         gaps = [exact_pass_at_k(high, k).mean() - metrics[f"pass@{k}"] for k in K_VALUES]
         metrics["unknown pass@k"] = max(gaps)
-        log_p, moves = np.log(low[low > 0]), groups["moves"][low > 0]
+        solvable = low > 0
+        log_p, moves = np.log(low[solvable]), groups["moves"][solvable]
         if len(log_p):
             metrics["log-likelihood"] = float(log_p.mean())
-            metrics["shortest path share"] = float(groups["shortest_path_share"][low > 0].mean())
-            metrics["diversity"] = float(groups["diversity"][low > 0].mean())
+            metrics["shortest path share"] = float(groups["shortest_path_share"][solvable].mean())
+            metrics["diversity"] = float(groups["diversity"][solvable].mean())
         for distance in np.unique(moves).tolist():
             metrics[f"log-likelihood, {distance} moves"] = float(log_p[moves == distance].mean())
         return metrics, groups
 
     @torch.no_grad()
     def evaluate_by_sampling(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Pass@k from rollouts, and the shares of the ways to be wrong.
+        """Pass@k from `config.samples` rollouts a maze, and the shares of the ways to be wrong.
 
-        Each maze gets `config.samples` rollouts at temperature 1. The groups hold for each maze n,
-        the number of right rollouts, the grid as text, and the most frequent right and wrong
-        path.
+        The groups hold the grid as text, and the most frequent right and wrong path.
         """
         columns: defaultdict[str, list[Any]] = defaultdict(list)
         outcome_sums = torch.zeros(len(OUTCOMES), device=self.device)
@@ -218,27 +212,13 @@ class MazePolicy:
                 columns["right_walk"].append(most_frequent(said[right]))
                 columns["wrong_walk"].append(most_frequent(said[~right]))
         counts = np.array(columns["right"])
-        metrics = {
-            f"pass@{k}": float(pass_at_k(samples, counts, k).mean())
-            for k in K_VALUES
-            if k <= samples
-        }
+        k_values = [k for k in K_VALUES if k <= samples]
+        metrics = {f"pass@{k}": float(pass_at_k(samples, counts, k).mean()) for k in k_values}
         shares = outcome_sums / len(self.evaluation_set)
         metrics |= dict(zip(OUTCOMES[1:], shares[1:].tolist(), strict=True))
         groups = {"problem": np.arange(len(counts)), "n": np.full(len(counts), samples)}
         groups |= {key: np.array(values) for key, values in columns.items()}
         return metrics, groups
-
-    @torch.no_grad()
-    def show(self, number: int, rollouts: int) -> tuple[str, list[str]]:
-        """The grid of a maze of the evaluation and new rollouts in it, as text for a reader.
-
-        The formats are those of `as_texts` and `as_letters`.
-        """
-        maze = self.evaluation_set[number : number + 1]
-        uniforms = self.uniforms("show", number, 1, rollouts)
-        sampled = self.sample_rollouts(self.read(maze), rollouts, uniforms)
-        return as_texts(maze)[0], [as_letters(tokens) for tokens in sampled.tokens[0].tolist()]
 
 
 def as_texts(mazes: Mazes) -> list[str]:
@@ -268,10 +248,8 @@ def as_letters(tokens: list[int]) -> str:
 
 
 def transformer_config(width: int, layers: int, positions: int) -> TransformerConfig:
-    """The published proportions at any width.
-
-    There are four heads, two of them with keys and values, and the feed-forward network is four
-    times as wide as the model.
+    """The published proportions at any width: four heads, two of them with keys and values, and a
+    feed-forward network four times as wide as the model.
     """
     return TransformerConfig(
         hidden_size=width,

@@ -1,8 +1,11 @@
-"""N sampled answers at a cost that hardly grows with N.
+"""Sampled answers at a cost that hardly grows with their number.
 
 Where a policy is one softmax over a few answers, the loss of N rollouts depends only on how often
 each answer was drawn. Drawing those counts in place of the N answers gives a gradient with exactly
 the same distribution.
+
+Under a stopping rule (`lab.stopping`) the numbers of right and of wrong draws have a law of their
+own: waiting times. Given them, which answers were drawn is multinomial within each kind.
 """
 
 from __future__ import annotations
@@ -11,27 +14,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lab.shapes import Float, Int
+from lab.mathematics.stopping import StoppingRule
+from lab.shapes import Bool, Float, Int, Num
 
 
 def draw_counts(
     probabilities: Float[Tensor, "problems answers"], N: int | Float[Tensor, " problems"], seed: int
 ) -> Float[Tensor, "problems answers"]:
-    """How often each answer is drawn in N draws; all random numbers follow from `seed`.
+    """How often each answer is drawn in N draws: integers as floats of the same type.
 
-    | argument | shape | meaning |
-    |---|---|---|
-    | `probabilities` | "problems answers" | in proportion; a row may be zero where N is 0 |
-    | `N` | number or "problems" | the draws of every problem, or of each |
-    | result | "problems answers" | integers as floats of the same type; each row sums to N |
-
-    On a CPU this is NumPy's multinomial; elsewhere `split_counts`, so that nothing leaves the
-    device.
+    `probabilities` need not sum to 1, and a row may be zero where N is 0. All random numbers follow
+    from `seed`. On a CPU this is NumPy's multinomial; elsewhere `split_counts`, so that nothing
+    leaves the device.
     """
     if probabilities.device.type != "cpu":
-        return split_counts(
-            probabilities, N, torch.Generator(probabilities.device).manual_seed(seed)
-        )
+        rng = torch.Generator(probabilities.device).manual_seed(seed)
+        return split_counts(probabilities, N, rng)
     rows = probabilities.double().numpy()
     totals = rows.sum(axis=1, keepdims=True)
     rows = np.divide(rows, totals, out=np.zeros_like(rows), where=totals != 0)
@@ -77,3 +75,99 @@ def listed(counts: Float[Tensor, "problems answers"], N: int) -> Int[Tensor, "pr
     every = torch.arange(answers, device=counts.device).repeat(problems)
     repeats = counts.flatten().long()
     return every.repeat_interleave(repeats, output_size=problems * N).view(problems, N)
+
+
+# --- Until a stopping rule is met ---------------------------------------------------------------
+
+
+def draw_counts_until(
+    rule: StoppingRule,
+    probabilities: Float[Tensor, "problems answers"],
+    right: Bool[Tensor, "problems answers"],
+    seed: int,
+) -> Float[Tensor, "problems answers"]:
+    """How often each answer is drawn under a rule: integers as floats of the type of
+    `probabilities`, whose rows sum to 1. All random numbers follow from `seed`.
+    """
+    rng = torch.Generator(probabilities.device).manual_seed(seed)
+    of_kind = torch.cat((probabilities * right, probabilities * ~right))
+    mass_right, mass_wrong = of_kind.double().sum(1).chunk(2)
+    numbers = torch.cat(draw_numbers(rule, mass_right / (mass_right + mass_wrong), rng))
+    if probabilities.device.type == "cpu":
+        # NumPy's generator of the same seed has nothing in common with torch's.
+        counts = draw_counts(of_kind, numbers, seed)
+    else:
+        counts = split_counts(of_kind, numbers, rng)
+    of_right, of_wrong = counts.chunk(2)
+    return of_right + of_wrong
+
+
+def draw_numbers(
+    rule: StoppingRule, p: Float[Tensor, " problems"], rng: torch.Generator
+) -> tuple[Float[Tensor, " problems"], Float[Tensor, " problems"]]:
+    """The numbers of right and of wrong rollouts that a rule draws at the pass rates `p` (float64).
+
+    The right ones that are waited for come at the sums of geometric gaps. From the last of them on,
+    wrong ones may still be missing, and come in the same way. Then the round is filled up.
+    """
+    cap = rule.cap
+    times = _times_of_successes(p, rule.right, rng)
+    right = (times <= cap).sum(1)
+    drawn = times[:, -1].clamp_max(cap) if rule.right else torch.zeros_like(p)
+    missing = (rule.wrong - (drawn - right)).clamp_min(0)
+    times = _times_of_successes(1 - p, rule.wrong, rng)
+    place = torch.arange(1, rule.wrong + 1, device=p.device)
+    needed = place <= missing[:, None]
+    left = (cap - drawn)[:, None]
+    wrong = drawn - right + (needed & (times <= left)).sum(1)
+    # The time of the last one needed; 0 where none is.
+    drawn = torch.minimum(drawn + (times * (place == missing[:, None])).sum(1), drawn + left[:, 0])
+    right = drawn - wrong
+    rest = -drawn % rule.round
+    more = torch.binomial(rest, p, generator=rng)
+    return right + more, wrong + rest - more
+
+
+def _times_of_successes(
+    p: Float[Tensor, " problems"], successes: int, rng: torch.Generator
+) -> Float[Tensor, "problems successes"]:
+    """After how many trials of chance p the first, second, ... success comes."""
+    shape = len(p), successes
+    uniform = torch.rand(shape, dtype=torch.float64, device=p.device, generator=rng)  # in [0, 1)
+    # The gap exceeds g with chance (1-p)^g. At p = 0 it is about 1e300, and so never comes.
+    gaps = 1 + (torch.log1p(-uniform) / torch.log1p(-p.clamp_min(1e-300))[:, None]).floor()
+    return gaps.cumsum(1)
+
+
+class RolloutsSpent:
+    """How many rollouts a training under a stopping rule has spent, for its records.
+
+    They are part of the training's state; without a rule nothing is.
+    """
+
+    def __init__(self, rule: StoppingRule | None) -> None:
+        self.rule = rule
+        # In all; since the last record; and the problems since the last record.
+        self.totals = torch.zeros(3, dtype=torch.float64)
+
+    def add(self, drawn: Num[Tensor, " problems"]) -> None:
+        """Count the rollouts drawn of each problem of a step."""
+        total = drawn.double().sum()
+        self.totals = self.totals.to(drawn.device)
+        self.totals += torch.stack((total, total, torch.full_like(total, len(drawn))))
+
+    def metrics(self) -> dict[str, float]:
+        """The rollouts spent so far, and their mean a problem since the last call."""
+        if self.rule is None:
+            return {}
+        spent, lately, problems = self.totals.tolist()
+        self.totals[1:] = 0
+        mean = {"rollouts a problem": lately / problems} if problems else {}
+        return {"rollouts spent": spent} | mean
+
+    def accumulated(self) -> dict[str, Tensor]:
+        return {} if self.rule is None else {"rollouts_spent": self.totals}
+
+    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
+        if self.rule is not None:
+            self.totals = state["rollouts_spent"].clone()

@@ -87,21 +87,16 @@ def pass_rates(
     """Pass rates before the first step and after each, "objectives steps+1 problems".
 
     Ascent along the sampled gradient from the same start; what differs is the objective alone.
-
     `problems` of them (96) start even in log-odds from 0.001 to 0.9, the hardest first; or `start`
-    has their pass rates, "problems", with 0 and 1 taken for 1e-6 and 1 - 1e-6.
-
-    With `shared` features of the problems, their logits are those of the start plus `features` @
-    parameters, so that what one problem learns moves the others; with 0 each has its own.
+    has their pass rates, "problems", with 0 and 1 taken for 1e-6 and 1 - 1e-6. With `shared`
+    features of the problems, their logits are those of the start plus `features` @ parameters, so
+    that what one problem learns moves the others; with 0 each has its own.
 
     Every step has the same length: problems' rows of logits change by `step_length` in the root
     mean square (0.05, unless one of the two is given), and a batch of dead groups alone moves
-    nothing. With `learning_rate` a step is that times the gradient: estimators of a larger scale
-    then also take longer steps.
-
-    Not `sampled` is the prediction, which needs no seed: every step goes along the expected
-    gradient, w_N(p) grad p, multiplied by `learning_rate`, or as far as makes `step_length` the
-    root mean square of what sampled steps would have.
+    nothing. With `learning_rate` a step is that times the gradient. Not `sampled` is the
+    prediction, along the expected gradient w_N(p) grad p: multiplied by `learning_rate`, or as far
+    as makes `step_length` the root mean square of what sampled steps would have.
 
     LabError: a value out of range, or both of two that exclude each other.
     """
@@ -161,7 +156,9 @@ def _train(
             gradient, square = expected_gradient(pi, chosen, N)
             change = _spread(gradient, basis)
             noise = square - (gradient**2).sum(axis=1)
-            size = (change**2).sum() + _reach(len(pi), basis) @ noise
+            # By how much a gradient of length 1 of each problem moves all, squared.
+            reach = np.ones(len(pi)) if basis is None else ((basis @ basis.T) ** 2).sum(axis=0)
+            size = (change**2).sum() + reach @ noise
         else:
             counts = draw(pi, uniforms(seed, step, len(pi), N))
             change = _spread(sampled_gradient(pi, counts, *chosen.success_failure(N)), basis)
@@ -172,15 +169,10 @@ def _train(
 
 
 def _spread(gradient: Array, basis: Array | None) -> Array:
-    """How logits change along a gradient by the logits, "problems answers": with shared parameters
-    by the gradient of every problem, as far as its features are alike.
+    """How logits change along a gradient by the logits: with shared parameters by that of every
+    problem, as far as its features are alike.
     """
     return gradient if basis is None else basis @ (basis.T @ gradient)
-
-
-def _reach(problems: int, basis: Array | None) -> Array:
-    """The squared length of the change that a gradient of length 1 of each problem makes to all."""
-    return np.ones(problems) if basis is None else ((basis @ basis.T) ** 2).sum(axis=0)
 
 
 def draw(pi: Array, u: Array) -> Array:

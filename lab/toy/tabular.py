@@ -20,8 +20,7 @@ from lab.configurations.toy_worlds import TabularConfig
 from lab.errors import LabError
 from lab.shapes import Float
 from lab.toy.gradient_source import GradientSource, WithGradientSource, real_reward_metrics
-from lab.toy.optimizers import SGD
-from lab.toy.worlds import learn
+from lab.toy.worlds import SGD, learn
 from lab.training.records import Pause, Record
 from lab.training.rng import stream_seed
 

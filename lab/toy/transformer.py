@@ -25,19 +25,18 @@ from lab.training.rng import stream_seed
 
 # Attention of the tokens of a forward pass, from the layer's number, queries, keys and values.
 Attention = Callable[[int, Tensor, Tensor, Tensor], Tensor]
+# Of rollouts: in several trees for each problem, each with as many queries and keys.
+Queries = Float[Tensor, "problems trees queries heads head_size"]
+Keys = Float[Tensor, "problems trees keys kv_heads head_size"]
 # The keys and values of the prompts in one layer, and in all layers.
-KeysAndValues = tuple[
-    Float[Tensor, "problems kv_heads prompt_length head_size"],
-    Float[Tensor, "problems kv_heads prompt_length head_size"],
-]
+PromptKeys = Float[Tensor, "problems kv_heads prompt_length head_size"]
+KeysAndValues = tuple[PromptKeys, PromptKeys]
 PromptCache = list[KeysAndValues]
 
 
 class Prompts(NamedTuple):
-    """Prompts that a model has read.
-
-    `logits` are "problems vocabulary", those of the token after each prompt; `cache` has the keys
-    and values of each layer.
+    """Prompts that a model has read: the logits of the token after each, and their keys and values
+    in each layer.
     """
 
     logits: Float[Tensor, "problems vocabulary"]
@@ -85,7 +84,8 @@ class TransformerConfig:
         return self.hidden_size // self.num_attention_heads
 
 
-# What `save` writes besides the sizes; `load` accepts no other architecture.
+# What `save` writes besides the sizes, and those of it without which `load` refuses a model.
+ARCHITECTURE = ("model_type", "hidden_act", "rms_norm_eps", "tie_word_embeddings", "rope_theta")
 QWEN2_CONFIG: dict[str, Any] = {
     "architectures": ["Qwen2ForCausalLM"],
     "model_type": "qwen2",
@@ -108,14 +108,6 @@ QWEN2_DEFAULTS: dict[str, Any] = {
 }
 
 
-class RMSNorm(nn.Module):
-    """The weight of a root-mean-square normalisation."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(width))
-
-
 class Block(nn.Module):
     """Attention and a gated feed-forward network, each with a norm before it and a residual."""
 
@@ -123,8 +115,8 @@ class Block(nn.Module):
         super().__init__()
         width, head_size = config.hidden_size, config.head_size
         self.head_size = head_size
-        self.input_layernorm = RMSNorm(width)
-        self.post_attention_layernorm = RMSNorm(width)
+        self.input_layernorm = nn.RMSNorm(width)
+        self.post_attention_layernorm = nn.RMSNorm(width)
         self.self_attn = nn.ModuleDict(
             {
                 "q_proj": nn.Linear(width, config.num_attention_heads * head_size),
@@ -155,25 +147,22 @@ class Block(nn.Module):
 
         `normed` is `x` normalised with the weight of the block's first norm.
         """
+        kind, attn, mlp = normed.dtype, self.self_attn, self.mlp
         q, k, v = (
-            self.self_attn[name](normed).unflatten(-1, (-1, self.head_size))
+            attn[name](normed).unflatten(-1, (-1, self.head_size))
             for name in ("q_proj", "k_proj", "v_proj")
         )
+        rotate, add_and_normalise = elementwise.rotate, elementwise.add_and_normalise
         # No names for large intermediate values, so that they are freed at once.
-        x, normed = elementwise.add_and_normalise(
+        x, normed = add_and_normalise(
             x,
-            self.self_attn["o_proj"](
-                attention(
-                    layer, elementwise.rotate(q, *angles), elementwise.rotate(k, *angles), v
-                ).flatten(-2)
-            ),
+            attn["o_proj"](attention(layer, rotate(q, *angles), rotate(k, *angles), v).flatten(-2)),
             self.post_attention_layernorm.weight,
-            normed.dtype,
+            kind,
         )
         del q, k, v
-        kind, mlp = normed.dtype, self.mlp
         normed = elementwise.gate(mlp["gate_proj"](normed), mlp["up_proj"](normed))
-        return elementwise.add_and_normalise(x, mlp["down_proj"](normed), next_norm, kind)
+        return add_and_normalise(x, mlp["down_proj"](normed), next_norm, kind)
 
 
 def rotate(
@@ -221,8 +210,7 @@ def compiled_elementwise() -> Elementwise:
     """`Elementwise`, compiled by torch.compile: each function is compiled when it is first called.
 
     The numbers are those of the plain functions to within rounding: intermediate results are not
-    rounded to bfloat16. Where shapes are checked at every call, as in the tests, compiled code has
-    no such checks.
+    rounded to bfloat16. Shapes are not checked.
     """
     parts: tuple[Callable[..., Any], ...] = (rotate, gate, add_and_normalise)
     return Elementwise(*(torch.compile(inspect.unwrap(part)) for part in parts))
@@ -241,7 +229,7 @@ class _Decoder(nn.Module):
         super().__init__()
         self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)
         self.layers = nn.ModuleList(Block(config) for _ in range(config.num_hidden_layers))
-        self.norm = RMSNorm(config.hidden_size)
+        self.norm = nn.RMSNorm(config.hidden_size)
 
 
 class Transformer(nn.Module):
@@ -252,11 +240,6 @@ class Transformer(nn.Module):
         self.config = config
         self.elementwise = Elementwise()
         self.model = _Decoder(config)
-
-    @property
-    def cache_shape(self) -> tuple[int, int]:
-        """Shape of the keys, or of the values, of one token in one layer: "kv_heads head_size"."""
-        return self.config.num_key_value_heads, self.config.head_size
 
     def forward(
         self, tokens: Int[Tensor, "*tokens"], positions: Int[Tensor, "*axes"], attention: Attention
@@ -317,21 +300,11 @@ class Transformer(nn.Module):
         return self(tokens, positions, causal), cache
 
 
-def attend(
-    q: Float[Tensor, "problems trees queries heads head_size"],
-    prompt: KeysAndValues,
-    k: Float[Tensor, "problems trees keys kv_heads head_size"],
-    v: Float[Tensor, "problems trees keys kv_heads head_size"],
-    causal: bool,
-) -> Float[Tensor, "problems trees queries heads head_size"]:
+def attend(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys, causal: bool) -> Queries:
     """Attention to the prompt of a problem and to tokens of its rollouts, one softmax over both.
 
-    | argument | shape | meaning |
-    |---|---|---|
-    | `q` | "problems trees queries heads head_size" | queries |
-    | `prompt` | "problems kv_heads prompt_length head_size" | keys and values for all queries |
-    | `k`, `v` | "problems trees keys kv_heads head_size" | keys and values of rollouts |
-    | `causal` | | query i sees the first i + 1 keys of its rollout; otherwise it sees all |
+    All queries of a problem see its `prompt`. If `causal`, query i sees the first i + 1 keys `k` of
+    its rollout; otherwise it sees all.
     """
     problems, trees, queries, heads, head_size = q.shape
     prompt_keys, prompt_values = prompt
@@ -340,9 +313,8 @@ def attend(
     # From here on q is "problems kv_heads trees queries group head_size".
     q = (q * head_size**-0.5).unflatten(3, (kv_heads, group)).permute(0, 3, 1, 2, 4, 5)
     k, v = k.permute(0, 3, 1, 4, 2), v.permute(0, 3, 1, 2, 4)
-    prompt_scores = (q.reshape(problems, kv_heads, -1, head_size) @ prompt_keys.mT).view(
-        *q.shape[:-1], -1
-    )
+    prompt_scores = q.reshape(problems, kv_heads, -1, head_size) @ prompt_keys.mT
+    prompt_scores = prompt_scores.view(*q.shape[:-1], -1)
     own_scores = (q.flatten(3, 4) @ k).view(*q.shape[:-1], -1)
     if causal:
         later = torch.ones(queries, k.shape[-1], dtype=torch.bool, device=q.device).triu(1)
@@ -355,9 +327,8 @@ def attend(
         weights = scores.softmax(-1)
     del scores
     prompt_weights, own_weights = weights.split(sizes, -1)
-    out = (
-        prompt_weights.reshape(problems, kv_heads, -1, prompt_weights.shape[-1]) @ prompt_values
-    ).view_as(q)
+    prompt_weights = prompt_weights.reshape(problems, kv_heads, -1, sizes[0])
+    out = (prompt_weights @ prompt_values).view_as(q)
     out = out + (own_weights.flatten(3, 4) @ v).view_as(q)
     return out.permute(0, 2, 3, 1, 4, 5).reshape(problems, trees, queries, heads, head_size)
 
@@ -421,14 +392,7 @@ def load(folder: Path) -> Transformer:
     config = QWEN2_DEFAULTS | rotary | present
     config["layer_types"] = sorted(set(config["layer_types"]))
     supported = QWEN2_CONFIG | QWEN2_DEFAULTS
-    for key in (
-        "model_type",
-        "hidden_act",
-        "rms_norm_eps",
-        "tie_word_embeddings",
-        "rope_theta",
-        *QWEN2_DEFAULTS,
-    ):
+    for key in (*ARCHITECTURE, *QWEN2_DEFAULTS):
         if config.get(key) != supported[key]:
             raise LabError(
                 f"{folder / 'config.json'}: {key} is {config.get(key)!r}, only {supported[key]!r}"

@@ -19,17 +19,16 @@ from. The keys and values of prompts have "kv_heads" heads of "head_size" number
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.func import functional_call
 from torch.nn import functional as F
 
-from lab.shapes import Bool, Float, Int, Shaped
+from lab.shapes import Bool, Float, Int
 from lab.toy.transformer import (
-    Attention,
     PromptAttention,
-    PromptCache,
     Prompts,
     Transformer,
     attend,
@@ -39,32 +38,26 @@ from lab.toy.transformer import (
 
 @dataclass(frozen=True)
 class Rollouts:
-    """N rollouts of each problem.
+    """N rollouts of each problem."""
 
-    | field | shape | meaning |
-    |---|---|---|
-    | `tokens` | "problems rollouts length" | int64, padded after the end |
-    | `mask` | "problems rollouts length" | True for tokens of the rollout, False for padding |
-    | `logp` | "problems rollouts length" | log-probability of each token, 0 for padding |
-    | `logit_rows` | "problems rollouts length" | row of `rollout_logits` for each token |
-    | `truncated` | "problems rollouts" | True where the length was reached without an end token |
-    | `tree` | | the distinct prefixes, or None where every rollout has its own rows |
-    | `entropy` | "problems rollouts length" | of the distribution of each token, in nats, 0 for
-    padding; None where it was not kept |
-    """
-
-    tokens: Int[Tensor, "problems rollouts length"]
-    mask: Bool[Tensor, "problems rollouts length"]
-    logp: Float[Tensor, "problems rollouts length"]
-    logit_rows: Int[Tensor, "problems rollouts length"]
-    truncated: Bool[Tensor, "problems rollouts"]
-    tree: PrefixTree | None
+    tokens: Int[Tensor, "problems rollouts length"]  # int64, padded after the end
+    mask: Bool[Tensor, "problems rollouts length"]  # True for tokens, False for padding
+    logp: Float[Tensor, "problems rollouts length"]  # of each token, 0 for padding
+    logit_rows: Int[Tensor, "problems rollouts length"]  # of each token, in `rollout_logits`
+    truncated: Bool[Tensor, "problems rollouts"]  # the length was reached without an end token
+    tree: PrefixTree | None  # the distinct prefixes; None where every rollout has its own rows
+    # Of the distribution of each token, in nats, 0 for padding; None where it was not kept.
     entropy: Float[Tensor, "problems rollouts length"] | None = None
 
     @property
     def lengths(self) -> Int[Tensor, "problems rollouts"]:
         """The number of tokens of each rollout."""
         return self.mask.sum(2)
+
+    @property
+    def drawn(self) -> Int[Tensor, " problems"]:
+        """The number of rollouts of each problem: with a stopping rule fewer than its cap."""
+        return self.mask[:, :, 0].sum(1)
 
     @property
     def rows(self) -> int:
@@ -78,25 +71,20 @@ class Rollouts:
             return self
         tokens, mask, logp = self.tokens[chosen], self.mask[chosen], self.logp[chosen]
         entropy = None if self.entropy is None else self.entropy[chosen]
+        truncated = self.truncated[chosen]
         if self.tree is None:
-            logit_rows = _independent_logit_rows(tokens)
-            few = Rollouts(tokens, mask, logp, logit_rows, self.truncated[chosen], None)
-        else:
-            few = share_prefixes(tokens, mask, logp)
-        return replace(few, truncated=self.truncated[chosen], entropy=entropy)
+            rows = _independent_logit_rows(tokens)
+            return Rollouts(tokens, mask, logp, rows, truncated, None, entropy)
+        few = share_prefixes(tokens, mask, logp)
+        return replace(few, truncated=truncated, entropy=entropy)
 
 
-@dataclass(frozen=True)
-class PrefixTree:
+class PrefixTree(NamedTuple):
     """The distinct prefixes of a batch of rollouts, shorter ones first.
 
-    Each prefix has a slot among those of its problem, in which its keys and values are stored.
-
-    | field | shape | meaning |
-    |---|---|---|
-    | `tokens`, `depths` | "prefixes" | the last token of each, and the number of tokens before it |
-    | `problems`, `slots` | "prefixes" | the problem and the slot of each |
-    | `visible` | "prefixes slots" | True for the slots that a prefix attends to, its own included |
+    Of each prefix: its last token, the number of tokens before it, its problem, the slot among
+    those of its problem in which its keys and values are stored, and the slots that it attends to,
+    its own included.
     """
 
     tokens: Int[Tensor, " prefixes"]
@@ -133,28 +121,23 @@ def sample_tree(
 ) -> Rollouts:
     """Sample through the tree of prefixes, one forward pass for each distinct prefix.
 
-    | argument | shape | meaning |
-    |---|---|---|
-    | `prompts` | | what `Transformer.read` returned |
-    | `rollouts`, `length` | | rollouts of each problem, and their largest number of tokens |
-    | `end_tokens` | | a rollout ends with the first of these tokens |
-    | `uniforms` | "problems rollouts length" | random numbers in [0, 1), or None for greedy |
+    A rollout ends with the first of `end_tokens`, or after `length` tokens. `uniforms` are random
+    numbers in [0, 1); None takes the most likely token every time.
     """
     problems, vocabulary = prompts.logits.shape
     device = prompts.logits.device
-    flat_shape = (problems * rollouts, length)
-    logp = torch.zeros(flat_shape, device=device)
-    entropy = torch.zeros(flat_shape, device=device)
-    tokens = torch.zeros(flat_shape, dtype=torch.int64, device=device)
-    logit_rows = torch.zeros(flat_shape, dtype=torch.int64, device=device)
-    mask = torch.zeros(flat_shape, dtype=torch.bool, device=device)
+    logp = torch.zeros(problems * rollouts, length, device=device)
+    entropy = torch.zeros_like(logp)
+    mask = torch.zeros_like(logp, dtype=torch.bool)
+    tokens = torch.zeros_like(logp, dtype=torch.int64)
+    logit_rows = torch.zeros_like(tokens)
     ends = torch.tensor(end_tokens, device=device)
 
     # `active` rollouts have not ended; `row` is the row of `logits` from which each draws.
     active = torch.arange(problems * rollouts, device=device)
     row, logits = active // rollouts, prompts.logits
     rows_before = 0
-    builder = CachedTreeBuilder(prompts)
+    builder = CachedTreeBuilder(model, prompts)
     for depth in range(length):
         scores = logits.log_softmax(-1)
         numbers = None if uniforms is None else uniforms.flatten(0, 1)[active, depth]
@@ -170,7 +153,7 @@ def sample_tree(
         if depth + 1 == length or not len(active):
             break
         parent, token, row = _distinct(row, token, vocabulary)
-        logits = builder.read_level(model, parent, token)
+        logits = builder.read_level(parent, token)
     truncated = torch.zeros_like(mask[:, 0]).index_fill_(0, active, True).view(problems, rollouts)
     tokens, mask, logp, logit_rows, entropy = (
         table.view(problems, rollouts, length)
@@ -182,10 +165,8 @@ def sample_tree(
 def _distinct(
     row: Int[Tensor, " rollouts"], token: Int[Tensor, " rollouts"], vocabulary: int
 ) -> tuple[Tensor, Tensor, Int[Tensor, " rollouts"]]:
-    """The prefixes that rollouts reach from the rows of a level by their next tokens.
-
-    The first two results are their parents' rows, ascending, and their last tokens; the third has
-    each rollout's row among them.
+    """The prefixes that rollouts reach from the rows of a level by their next tokens: their
+    parents' rows, ascending, their last tokens, and each rollout's row among them.
     """
     prefix, row = (row * vocabulary + token).unique(return_inverse=True)
     return prefix // vocabulary, prefix % vocabulary, row
@@ -199,15 +180,15 @@ class TreeBuilder:
         self.problem = torch.arange(problems, device=device)
         self.visible = torch.zeros(problems, 0, dtype=torch.bool, device=device)
         self.slots_used = torch.zeros_like(self.problem)  # by problem
-        self.levels: list[tuple[Tensor, ...]] = []
+        self.levels: list[PrefixTree] = []
 
     def add_level(
         self,
         parent: Int[Tensor, " prefixes"],
         token: Int[Tensor, " prefixes"],
         new: Int[Tensor, " new"] | slice = slice(None),
-    ) -> Int[Tensor, " prefixes"]:
-        """Add prefixes one token longer than those of the last level; returns their slots.
+    ) -> None:
+        """Add prefixes one token longer than those of the last level.
 
         `parent` is the row of each in the last level, in ascending order; `token` its last token.
         All but those at `new` have a slot, whose number is the level's.
@@ -218,26 +199,24 @@ class TreeBuilder:
         slot[new] = self.slots_used[problem[new]] + rank_in_problem(problem[new])
         added = torch.bincount(problem[new], minlength=len(self.slots_used))
         self.slots_used = self.slots_used + added
-        slots = int(self.slots_used.max())
-        inherited = F.pad(self.visible[parent], (0, slots - self.visible.shape[1]))
+        inherited = _widened(self.visible[parent], int(self.slots_used.max()))
         self.visible = inherited.scatter_(1, slot[:, None], True)
-        self.levels.append((token, depth, problem, slot, self.visible))
-        return slot
+        self.levels.append(PrefixTree(token, depth, problem, slot, self.visible))
 
     def tree(self) -> PrefixTree:
         """All prefixes that were added."""
         if not self.levels:
             empty = self.problem[:0]
             return PrefixTree(empty, empty, empty, empty, self.visible[:0])
-        tokens, depths, problems, slots, visible = zip(*self.levels, strict=True)
-        width = visible[-1].shape[1]
+        *columns, visible = zip(*self.levels, strict=True)
+        slots = visible[-1].shape[1]
         return PrefixTree(
-            torch.cat(tokens),
-            torch.cat(depths),
-            torch.cat(problems),
-            torch.cat(slots),
-            torch.cat([F.pad(level, (0, width - level.shape[1])) for level in visible]),
+            *map(torch.cat, columns), torch.cat([_widened(level, slots) for level in visible])
         )
+
+
+def _widened(visible: Bool[Tensor, "prefixes _"], slots: int) -> Bool[Tensor, "prefixes {slots}"]:
+    return F.pad(visible, (0, slots - visible.shape[1]))
 
 
 class CachedTreeBuilder(TreeBuilder):
@@ -246,13 +225,14 @@ class CachedTreeBuilder(TreeBuilder):
     A tree may begin with a chain of each problem, whose prefixes need not be read again.
     """
 
-    def __init__(self, prompts: Prompts) -> None:
+    def __init__(self, model: Transformer, prompts: Prompts) -> None:
         super().__init__(len(prompts.logits), prompts.logits.device)
+        self.model = model
         self.cache = list(prompts.cache)
         self.prompt_length = prompts.length
 
     def read_chains(
-        self, model: Transformer, tokens: Int[Tensor, "problems length"]
+        self, tokens: Int[Tensor, "problems length"]
     ) -> Float[Tensor, "problems length vocabulary"]:
         """The logits after each token of the chains: one sequence of each problem, read at once.
 
@@ -262,45 +242,31 @@ class CachedTreeBuilder(TreeBuilder):
         depth = torch.arange(length, device=tokens.device)
         visible = (depth[:, None] >= depth).repeat(problems, 1)
         problem, slot = self.problem.repeat_interleave(length), depth.repeat(problems)
-        logits = self._read(model, tokens.flatten(), slot, problem, slot, visible)
+        logits = self._read(PrefixTree(tokens.flatten(), slot, problem, slot, visible))
         self.slots_used = self.slots_used + length
         self.chains = logits.unflatten(0, (problems, length))
         return self.chains
 
     def read_level(
         self,
-        model: Transformer,
         parent: Int[Tensor, " prefixes"],
         token: Int[Tensor, " prefixes"],
         on_chain: Bool[Tensor, " prefixes"] | None = None,
     ) -> Float[Tensor, "prefixes vocabulary"]:
         """`add_level`, and the logits after the prefixes: those `on_chain` are not read again."""
-        depth = len(self.levels)
-        new = slice(None) if on_chain is None else (~on_chain).nonzero()[:, 0]
-        slot = self.add_level(parent, token, new)
-        prefixes = token, torch.full_like(token, depth), self.problem, slot, self.visible
-        unread = [column[new] for column in prefixes]
         if on_chain is None:
-            return self._read(model, *unread)
+            self.add_level(parent, token)
+            return self._read(self.levels[-1])
+        depth, new = len(self.levels), (~on_chain).nonzero()[:, 0]
+        self.add_level(parent, token, new)
         logits = self.chains[self.problem, min(depth, self.chains.shape[1] - 1)]
-        if len(unread[0]):
-            logits[new] = self._read(model, *unread)
+        if len(new):
+            logits[new] = self._read(PrefixTree(*(column[new] for column in self.levels[-1])))
         return logits
 
-    def _read(
-        self,
-        model: Transformer,
-        token: Int[Tensor, " prefixes"],
-        depth: Int[Tensor, " prefixes"],
-        problem: Int[Tensor, " prefixes"],
-        slot: Int[Tensor, " prefixes"],
-        visible: Bool[Tensor, "prefixes slots"],
-    ) -> Float[Tensor, "prefixes vocabulary"]:
-        """The logits after prefixes, from their last tokens; fills their slots in the cache.
-
-        `problem` is in ascending order, and `slot`, where each stores its keys and values, lies
-        among the slots that are `visible`.
-        """
+    def _read(self, prefixes: PrefixTree) -> Float[Tensor, "prefixes vocabulary"]:
+        """The logits after prefixes, sorted by problem; fills their slots in the cache."""
+        token, depth, problem, slot, visible = prefixes
         needed = self.prompt_length + visible.shape[1]
         if needed > self.cache[0][0].shape[2]:
             # Allocate `needed` more places than there are, so that few levels have to copy.
@@ -317,7 +283,7 @@ class CachedTreeBuilder(TreeBuilder):
             values[problem, :, self.prompt_length + slot] = v
             return columns.attend(q, keys[:, :, :needed], values[:, :, :needed], bias)
 
-        return model.logits(model(token, self.prompt_length + depth, attention))
+        return self.model.logits(self.model(token, self.prompt_length + depth, attention))
 
 
 def share_prefixes(
@@ -330,10 +296,9 @@ def share_prefixes(
     A row without tokens stands for no rollout.
     """
     problems, rollouts, length = tokens.shape
-    device = tokens.device
     flat_tokens, flat_mask = tokens.flatten(0, 1), mask.flatten(0, 1)
     logit_rows = torch.zeros_like(flat_tokens)
-    builder = TreeBuilder(problems, device)
+    builder = TreeBuilder(problems, tokens.device)
     active = flat_mask[:, 0].nonzero()[:, 0]
     row, rows, rows_before = active // rollouts, problems, 0
     distinct_tokens = int(tokens.max()) + 1
@@ -349,9 +314,8 @@ def share_prefixes(
         parent, token, row = _distinct(row, flat_tokens[active, depth], distinct_tokens)
         rows = len(parent)
         builder.add_level(parent, token)
-    truncated = torch.zeros(problems, rollouts, dtype=torch.bool, device=device)
-    logit_rows = logit_rows.view(tokens.shape)
-    return Rollouts(tokens, mask, logp, logit_rows, truncated, builder.tree())
+    truncated = torch.zeros_like(mask[:, :, 0])
+    return Rollouts(tokens, mask, logp, logit_rows.view(tokens.shape), truncated, builder.tree())
 
 
 def rank_in_problem(problem: Int[Tensor, " prefixes"]) -> Int[Tensor, " prefixes"]:
@@ -383,9 +347,8 @@ class _Columns:
         self, visible: Bool[Tensor, "prefixes slots"], prompt_length: int
     ) -> Float[Tensor, "problems 1 width prompt_and_slots"]:
         """0 for the whole prompt and the `visible` slots of each prefix, -inf for the others."""
-        bias = visible.new_zeros(
-            self.problems * self.width, prompt_length + visible.shape[1], dtype=torch.float32
-        )
+        shape = self.problems * self.width, prompt_length + visible.shape[1]
+        bias = visible.new_zeros(shape, dtype=torch.float32)
         bias[self.index, prompt_length:] = torch.where(visible, 0.0, -torch.inf)
         return bias.view(self.problems, 1, self.width, -1)
 
@@ -422,16 +385,24 @@ def sample_rows(
     mask = torch.zeros(shape, dtype=torch.bool, device=device)
     logp = torch.zeros(shape, device=device)
     entropy = torch.zeros(shape, device=device)
-    kv_heads, head_size = model.cache_shape
-    cache = prompt_cache[0][0].new_zeros(
-        (len(prompt_cache), 2, problems, kv_heads, rollouts, length, head_size)
-    )
+    _, kv_heads, _, head_size = prompt_cache[0][0].shape
+    axes = len(prompt_cache), 2, problems, kv_heads, rollouts, length, head_size
+    cache = prompt_cache[0][0].new_zeros(axes)
     # Converted once, and not at every depth.
     weights = {
         name: weight.to(type_for_products(weight))
         for name, weight in model.named_parameters()
         if "_proj." in name
     }
+
+    def attend_next(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """Attention of the tokens at `depth` to their prompts and their own rollouts so far."""
+        # Here with the axes of k and v.
+        keys, values = cache[layer].permute(0, 1, 3, 4, 2, 5)[:, :, :, : depth + 1]
+        keys[:, :, depth] = k[:, :, 0]
+        values[:, :, depth] = v[:, :, 0]
+        return attention(q, prompt_cache[layer], keys, values, False)
+
     active = torch.ones(shape[:2], dtype=torch.bool, device=device)
     logits = prompts.logits[:, None].expand(-1, rollouts, -1)
     for depth in range(length):
@@ -446,30 +417,11 @@ def sample_rows(
             active = active & (token != end_token)
         if depth + 1 < length:
             position = torch.full((problems, rollouts, 1), prompts.length + depth, device=device)
-            attend_next = _next_token_attention(cache, prompt_cache, depth, attention)
             arguments = tokens[:, :, depth, None], position, attend_next
             stream = functional_call(model, weights, arguments)
             logits = model.logits(stream[:, :, 0])
     logit_rows = _independent_logit_rows(tokens)
     return Rollouts(tokens, mask, logp, logit_rows, active, None, entropy)
-
-
-def _next_token_attention(
-    cache: Shaped[Tensor, "layers 2 problems kv_heads rollouts length head_size"],
-    prompt_cache: PromptCache,
-    depth: int,
-    attention: PromptAttention,
-) -> Attention:
-    """Attention of the tokens at `depth` to their prompts and their own rollouts so far."""
-
-    def attend_next(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        # Here with the axes of k and v.
-        keys, values = cache[layer].permute(0, 1, 3, 4, 2, 5)[:, :, :, : depth + 1]
-        keys[:, :, depth] = k[:, :, 0]
-        values[:, :, depth] = v[:, :, 0]
-        return attention(q, prompt_cache[layer], keys, values, False)
-
-    return attend_next
 
 
 def _independent_logit_rows(
@@ -487,7 +439,7 @@ def _independent_logit_rows(
 class CUDAGraphSampler:
     """`sample_rows` recorded once as a CUDA graph and replayed: one launch for hundreds of kernels.
 
-    The shapes and the memory of the weights must stay those of the first call. A call overwrites
+    The shapes, and the memory of the weights, must stay those of the first call. A call overwrites
     the rollouts that the last one returned.
     """
 
@@ -536,8 +488,7 @@ def rollout_logits(
 ) -> Float[Tensor, "rows vocabulary"]:
     """Logits after every prompt and every prefix of the rollouts, in one forward pass.
 
-    The arguments are those of `sample_tree`, but with their autograd graphs: gradients flow through
-    the shared prompts. `attention` is for rollouts without a tree.
+    Gradients flow through the shared prompts too. `attention` is for rollouts without a tree.
     """
     tree = rollouts.tree
     if rollouts.rows == len(prompts.logits):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -92,3 +93,28 @@ def rescale_gradients(model: torch.nn.Module, norm: float) -> None:
     gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
     total = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
     torch._foreach_mul_(gradients, norm / total.clamp_min(1e-12))
+
+
+# PyTorch wraps the methods of its optimizers so that torch.compile treats them specially, and the
+# wrappers import torch._dynamo at their first call: more than two seconds in every process that
+# trains, as long as importing torch. The toy worlds compile no optimizer, so they call the wrapped
+# methods. Should PyTorch drop the wrappers, these are the same classes.
+
+
+class _Unwrapped(torch.optim.Optimizer):
+    add_param_group = inspect.unwrap(torch.optim.Optimizer.add_param_group)
+    load_state_dict = inspect.unwrap(torch.optim.Optimizer.load_state_dict)
+    state_dict = inspect.unwrap(torch.optim.Optimizer.state_dict)
+    zero_grad = inspect.unwrap(torch.optim.Optimizer.zero_grad)
+
+
+class SGD(_Unwrapped, torch.optim.SGD):
+    """`torch.optim.SGD`."""
+
+    step = torch.no_grad()(inspect.unwrap(torch.optim.SGD.step))
+
+
+class AdamW(_Unwrapped, torch.optim.AdamW):
+    """`torch.optim.AdamW`."""
+
+    step = torch.no_grad()(inspect.unwrap(torch.optim.AdamW.step))

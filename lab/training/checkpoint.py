@@ -60,10 +60,10 @@ def current_state(model: torch.nn.Module, optimizer: Any, step: int) -> dict[str
 
 def restore(model: torch.nn.Module, optimizer: Any, state: Mapping[str, torch.Tensor]) -> int:
     """Restore a state, tensor by tensor; returns its step. LabError: it is of another model."""
-    weights = with_prefix("model/", state)
-    frozen = {key: value for key, value in model.state_dict().items() if key in _frozen(model)}
+    kept = _frozen(model)
+    frozen = {key: value for key, value in model.state_dict().items() if key in kept}
     try:
-        model.load_state_dict(frozen | weights)
+        model.load_state_dict(frozen | with_prefix("model/", state))
     except RuntimeError as error:
         reason = str(error).splitlines()[0]
         raise LabError(
@@ -71,14 +71,13 @@ def restore(model: torch.nn.Module, optimizer: Any, state: Mapping[str, torch.Te
         ) from error
     trained = [weight for group in optimizer.param_groups for weight in group["params"]]
     slots: dict[int, dict[str, torch.Tensor]] = {}
-    for key, value in state.items():
-        if key.startswith("optimizer/"):
-            _, index, name = key.split("/")
-            # Each tensor goes to the device of its weight, so that the host never holds them all.
-            # The optimiser writes into it, so it needs a copy of its own. Step counters stay where
-            # they are, usually on the host.
-            device = value.device if name == "step" else trained[int(index)].device
-            slots.setdefault(int(index), {})[name] = value.to(device, copy=True)
+    for key, value in with_prefix("optimizer/", state).items():
+        index, name = key.split("/")
+        # Each tensor goes to the device of its weight, so that the host never holds them all. The
+        # optimiser writes into it, so it needs a copy of its own. Step counters stay where they
+        # are, usually on the host.
+        device = value.device if name == "step" else trained[int(index)].device
+        slots.setdefault(int(index), {})[name] = value.to(device, copy=True)
     optimizer.load_state_dict(optimizer.state_dict() | {"state": slots})
     return int(state["step"])
 
@@ -103,8 +102,8 @@ def memory_state(memory: Memory) -> dict[str, torch.Tensor]:
 
 def restored_memory(memory: Memory, state: Mapping[str, torch.Tensor]) -> Memory:
     """A memory of the same settings that holds what `memory_state` put into a state."""
-    found = with_prefix("memory/", state)
-    return memory.restored({name: tensor.numpy() for name, tensor in found.items()})
+    stored = with_prefix("memory/", state)
+    return memory.restored({name: tensor.numpy() for name, tensor in stored.items()})
 
 
 def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping[str, str]) -> None:

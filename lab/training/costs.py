@@ -17,16 +17,12 @@ CONTEXT = 1.0  # GiB that CUDA itself takes: its context, the kernels' code, cuB
 
 @dataclass(frozen=True)
 class GPU:
-    """A card's data sheet.
-
-    `memory` is in GiB, as the driver reports it; `flops` are dense bfloat16 FLOP/s; `bandwidth` is
-    in bytes/s.
-    """
+    """A card's data sheet."""
 
     name: str
-    memory: float
-    flops: float
-    bandwidth: float
+    memory: float  # GiB, as the driver reports it
+    flops: float  # dense bfloat16 FLOP/s
+    bandwidth: float  # bytes/s
 
 
 CARDS = {  # by scale; NVIDIA's data sheets
@@ -38,18 +34,11 @@ CARDS = {  # by scale; NVIDIA's data sheets
 
 @dataclass(frozen=True)
 class Count:
-    """Work, counted.
+    """Work, counted."""
 
-    | field | unit | meaning |
-    |---|---|---|
-    | `flops` | | of matrix products, convolutions and attention, forward and backward |
-    | `bytes` | bytes | read and written by all operators but the elementwise ones |
-    | `peak` | bytes | the most that was alive at once, of all that the work itself made |
-    """
-
-    flops: float = 0.0
-    bytes: float = 0.0
-    peak: float = 0.0
+    flops: float = 0.0  # of matrix products, convolutions and attention, forward and backward
+    bytes: float = 0.0  # read and written by all operators but the elementwise ones
+    peak: float = 0.0  # bytes alive at once, at most, of all that the work itself made
 
     def times(self, factor: float) -> Count:
         """The same work `factor` times, one after another."""
@@ -67,25 +56,15 @@ class Count:
 
 @dataclass(frozen=True)
 class Costs:
-    """What one training needs.
+    """What one training needs; memory and disk in GiB."""
 
-    | field | unit | meaning |
-    |---|---|---|
-    | `memory` | GiB | of one GPU at its peak, by part |
-    | `checkpoint` | GiB | one checkpoint on disk |
-    | `step` | | the work of one training step, by part |
-    | `steps` | | how many there are |
-    | `beside` | | all work beside the steps: evaluations, and the training that it starts from |
-    | `host_memory` | GiB | of the host's RAM, beyond what Python and torch take |
-    | `disk` | GiB | on disk besides checkpoints (hub cache, image cache), by part |
-    """
-
-    memory: dict[str, float]
-    checkpoint: float
-    step: dict[str, Count]
+    memory: dict[str, float]  # of one GPU at its peak, by part
+    checkpoint: float  # one of them on disk
+    step: dict[str, Count]  # the work of one training step, by part
     steps: int
-    beside: Count = Count()
-    host_memory: float = 0.0
+    beside: Count = Count()  # all other work: evaluations, and the training that it starts from
+    host_memory: float = 0.0  # RAM, beyond what Python and torch take
+    # On disk besides checkpoints (hub cache, image cache), by part.
     disk: dict[str, float] = field(default_factory=dict)
 
     @property

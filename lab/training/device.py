@@ -62,20 +62,14 @@ def cards() -> list[Card]:
     fields = "name,driver_version,memory.total,memory.free"
     command = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
     try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    except (OSError, subprocess.SubprocessError):
         return []
-    if answer.returncode != 0:
-        return []
-    rows = [
-        [cell.strip() for cell in line.split(",")]
-        for line in answer.stdout.splitlines()
-        if line.strip()
-    ]
-    return [
-        Card(name, driver, float(total) / 1024, float(free) / 1024)
-        for name, driver, total, free in rows
-    ]
+    found = []
+    for line in filter(str.strip, answer.stdout.splitlines()):
+        name, driver, total, free = (cell.strip() for cell in line.split(","))
+        found.append(Card(name, driver, float(total) / 1024, float(free) / 1024))
+    return found
 
 
 def gpu_fault() -> str:

@@ -13,8 +13,7 @@ EXIT_CODE = 128 + signal.SIGTERM  # what a shell reports for a process that SIGT
 class Terminated(BaseException):
     """Work was stopped by SIGTERM and is complete on disk; the command line exits with EXIT_CODE.
 
-    The text is a sentence for standard error, or empty for a process that should print nothing. As
-    a BaseException it passes every `except Exception`.
+    Its text is for standard error. As a BaseException it passes every `except Exception`.
     """
 
 
@@ -52,8 +51,7 @@ def on_sigterm(act: Callable[[], None]) -> Iterator[None]:
     """Inside, SIGTERM calls `act` and does not end the process.
 
     Afterwards the previous handler is restored; after `Terminated` SIGTERM is ignored instead. Only
-    the main thread can set handlers: in another thread nothing changes. A second SIGTERM, for
-    example one from a batch system and one from a launcher that passes it on, is like the first.
+    the main thread can set handlers: in another thread nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
