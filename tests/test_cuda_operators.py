@@ -157,7 +157,6 @@ def few_pictures(monkeypatch):
             "precision": "bfloat16",
         },
         {"gradient": "exact", "estimator": "power(a=0.5, b=0)", "precision": "bfloat16"},
-        {"net": "resnet18", "precision": "bfloat16"},
         {"net": "resnet50", "precision": "bfloat16"},
     ],
 )

@@ -54,11 +54,9 @@ def test_a_batch_has_the_shapes_and_kinds_that_the_source_names(source):
     found = source(0)
     for images, labels in (found.train_batch(3, 24), *found.test()):
         assert images.shape == (len(labels), found.channels, found.size, found.size)
-        assert (
-            images.dtype == torch.float32
-            and labels.dtype == torch.int64
-            and labels.shape == (len(images),)
-        )
+        assert images.dtype == torch.float32
+        assert labels.dtype == torch.int64
+        assert labels.shape == (len(images),)
         assert 0 <= labels.min() and labels.max() < found.classes
     assert len(found.train_batch(3, 24)[1]) == 24
 
@@ -115,9 +113,8 @@ def test_digits_are_normalised_by_the_training_images_and_split_once():
     trained = torch.cat([Digits(0).train_batch(step, 479)[0] for step in range(3)])
     ((tested, labels),) = Digits(0).test()
     assert len(trained) == 1437 and len(tested) == 360
-    assert trained.mean().item() == pytest.approx(
-        0, abs=1e-5
-    ) and trained.std().item() == pytest.approx(1, abs=1e-4)
+    assert trained.mean().item() == pytest.approx(0, abs=1e-5)
+    assert trained.std().item() == pytest.approx(1, abs=1e-4)
     assert set(Counter(labels.tolist()).values()) <= {35, 36, 37}  # stratified
 
 
@@ -181,11 +178,9 @@ def test_the_textures_darken_the_parts_that_they_name():
     assert (
         chequered[33].diff().sum() == 3 and (chequered[33] ^ chequered[53]).float().mean() > 0.9
     )  # the next row
-    assert (
-        (ringed == ringed.mT).all()
-        and (ringed == ringed.flip(0)).all()
-        and ringed[33].diff().sum() == 2
-    )
+    assert (ringed == ringed.mT).all()
+    assert (ringed == ringed.flip(0)).all()
+    assert ringed[33].diff().sum() == 2
 
 
 def test_every_picture_is_nearest_the_picture_without_nuisance_of_its_own_class():

@@ -123,19 +123,16 @@ def test_a_test_image_is_resized_and_normalised_as_torchvision_does_it(load, tre
     assert labels.tolist() == [0, 0, 1, 1, 2, 2]
 
 
-def test_a_tree_and_its_parquet_copy_are_the_same_pictures(load, tree, tmp_path):
-    one, other = load(), load(write_parquet(tmp_path / "copy", tree))
+@pytest.mark.parametrize("within", ["", "data"])
+def test_a_tree_and_its_parquet_copy_are_the_same_pictures(load, tree, tmp_path, within):
+    write_parquet(tmp_path / "copy" / within, tree)
+    one, other = load(), load(tmp_path / "copy")
     for these, those in (
         (held_out(one), held_out(other)),
         (one.train_batch(5, 9), other.train_batch(5, 9)),
     ):
         assert torch.equal(these[0], those[0]) and torch.equal(these[1], those[1])
     assert one.names == ["n01", "n02", "n03"] and other.names == ["0", "1", "2"]
-
-
-def test_parquet_files_may_lie_in_a_folder_called_data(load, tree, tmp_path):
-    write_parquet(tmp_path / "copy" / "data", tree)
-    assert len(held_out(load(tmp_path / "copy"))[1]) == 6
 
 
 def test_a_batch_is_a_function_of_the_seed_and_the_step_alone(load):
@@ -324,64 +321,65 @@ def refusal(load, *args, **options) -> str:
     return str(caught.value)
 
 
-def test_a_missing_folder_is_named(load, tmp_path):
-    assert (
-        refusal(load, tmp_path / "nowhere")
-        == f"there is no folder {tmp_path}/nowhere: give the one that holds train and val, or the"
-        " parquet files"
-    )
+def loose(tree: Path) -> None:
+    for path in sorted((tree / "val").rglob("*.JPEG")):
+        path.rename(tree / "val" / path.name)
+    for name in ("n01", "n02", "n03"):
+        (tree / "val" / name).rmdir()
 
 
-@pytest.mark.parametrize("split", ["train", "val"])
-def test_a_missing_split_is_named(load, tree, split):
-    shutil.rmtree(tree / split)
-    assert (
-        refusal(load)
-        == f"{tree}/{split} is missing: an ImageNet folder holds train and val, each with a folder"
-        " for every class"
-    )
+def no_images(tree: Path) -> None:
+    for path in (tree / "train" / "n02").iterdir():
+        path.rename(path.with_suffix(".txt"))
+
+
+def unreadable(tree: Path) -> None:
+    odd = tree / "train" / "n02" / "n02_3.JPEG"
+    odd.write_bytes(odd.read_bytes()[:300])
+
+
+MISSING = " is missing: an ImageNet folder holds train and val, each with a folder for every class"
+
+
+@pytest.mark.parametrize(
+    "damage, sentence",
+    [
+        (
+            lambda tree: shutil.rmtree(tree),
+            "there is no folder TREE: give the one that holds train and val, or the parquet files",
+        ),
+        (lambda tree: shutil.rmtree(tree / "train"), "TREE/train" + MISSING),
+        (lambda tree: shutil.rmtree(tree / "val"), "TREE/val" + MISSING),
+        (
+            loose,
+            "TREE/val holds 6 images and no class folder: move each image into the folder",
+        ),
+        (no_images, "TREE/train/n02 holds no image: fill the class or remove its folder"),
+        (
+            lambda tree: shutil.rmtree(tree / "val" / "n03"),
+            "the classes of train and val differ in TREE: n03 is only in train; they have 3 and 2,"
+            " and must have the same",
+        ),
+        (unreadable, "TREE/train/n02/n02_3.JPEG is not readable as an image ("),
+    ],
+)
+def test_a_tree_that_is_not_whole_is_refused_and_what_is_wrong_is_named(
+    load, tree, damage, sentence
+):
+    damage(tree)
+    assert refusal(load).startswith(sentence.replace("TREE", str(tree)))
 
 
 def test_a_missing_parquet_split_is_named(load, tree, tmp_path):
     copy = write_parquet(tmp_path / "copy", tree)
     next(copy.glob("validation-*")).unlink()
-    assert (
-        refusal(load, copy)
-        == f"{copy} holds no validation-*.parquet: download that split of the data set too"
-    )
-
-
-def test_test_images_that_lie_loose_are_sent_to_their_classes(load, tree):
-    for path in sorted((tree / "val").rglob("*.JPEG")):
-        path.rename(tree / "val" / path.name)
-    for name in ("n01", "n02", "n03"):
-        (tree / "val" / name).rmdir()
-    assert refusal(load).startswith(
-        f"{tree}/val holds 6 images and no class folder: move each image into the folder"
-    )
-
-
-def test_a_class_without_images_is_named(load, tree):
-    for path in (tree / "train" / "n02").iterdir():
-        path.rename(path.with_suffix(".txt"))
-    assert refusal(load) == f"{tree}/train/n02 holds no image: fill the class or remove its folder"
-
-
-def test_a_class_that_only_one_split_has_is_named(load, tree):
-    shutil.rmtree(tree / "val" / "n03")
-    assert (
-        refusal(load)
-        == f"the classes of train and val differ in {tree}: n03 is only in train; they have 3"
-        " and 2, "
-        "and must have the same"
-    )
+    said = f"{copy} holds no validation-*.parquet: download that split of the data set too"
+    assert refusal(load, copy) == said
 
 
 def test_another_number_of_classes_than_a_thousand_is_refused(load, tree):
-    assert (
-        refusal(load, classes=1000)
-        == f"{tree} holds 3 classes, not 1000: complete it, or set classes = 3"
-    )
+    said = f"{tree} holds 3 classes, not 1000: complete it, or set classes = 3"
+    assert refusal(load, classes=1000) == said
 
 
 def test_labels_that_do_not_count_from_zero_are_refused(load, tree, tmp_path):
@@ -395,12 +393,6 @@ def test_labels_that_do_not_count_from_zero_are_refused(load, tree, tmp_path):
         refusal(load, copy)
         == f"{copy}: the labels of train go from 1 to 3; number the classes from 0 to 2"
     )
-
-
-def test_an_unreadable_image_is_named(load, tree):
-    odd = tree / "train" / "n02" / "n02_3.JPEG"
-    odd.write_bytes(odd.read_bytes()[:300])
-    assert refusal(load).startswith(f"{odd} is not readable as an image (")
 
 
 def test_an_unreadable_image_in_a_parquet_file_is_named_by_its_row(load, tree, tmp_path):

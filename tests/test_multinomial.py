@@ -29,12 +29,8 @@ def draws(how: str, rows: int, N: int) -> np.ndarray:
 def test_counts_are_whole_and_sum_to_n_and_leave_impossible_answers_out(how):
     for N in (1, 7, 4096):
         counts = draws(how, 200, N)
-        assert (
-            (counts.sum(1) == N).all()
-            and (counts >= 0).all()
-            and (counts == np.round(counts)).all()
-        )
-        assert (counts[:, 3] == 0).all()
+        assert (counts.sum(1) == N).all() and (counts[:, 3] == 0).all()
+        assert (counts >= 0).all() and (counts == np.round(counts)).all()
 
 
 @pytest.mark.parametrize("how", ["numpy", "splitting"])

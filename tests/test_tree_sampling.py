@@ -136,11 +136,9 @@ def test_after_the_end_there_is_only_padding_and_before_it_none(model, sample):
     ):
         length = next((place + 1 for place, word in enumerate(said) if word in ENDS), 8)
         assert mask == [place < length for place in range(8)]
-        assert (
-            not any(said[length:])
-            and not any(logp[length:])
-            and all(one < 0 for one in logp[:length])
-        )
+        assert not any(said[length:])
+        assert not any(logp[length:])
+        assert all(one < 0 for one in logp[:length])
     assert torch.equal(played.lengths, played.mask.sum(2)) and played.tokens.dtype == torch.int64
 
 
@@ -160,9 +158,8 @@ def test_what_a_rollout_says_depends_on_its_own_numbers_only(model, sample):
         alone = sampled(sample, model, numbers[one : one + 1], PROMPTS[one : one + 1])
         assert torch.equal(alone.tokens[0], together.tokens[one])
     few = sampled(sample, model, numbers[:, [6, 4]])
-    assert torch.equal(few.tokens, together.tokens[:, [6, 4]]) and torch.equal(
-        few.mask, together.mask[:, [6, 4]]
-    )
+    assert torch.equal(few.tokens, together.tokens[:, [6, 4]])
+    assert torch.equal(few.mask, together.mask[:, [6, 4]])
 
 
 @pytest.mark.parametrize("sample", SAMPLERS)
@@ -211,7 +208,7 @@ def test_inversion_gives_every_word_its_share_of_the_numbers(chances):
 
 
 @pytest.mark.parametrize("sample", SAMPLERS)
-@pytest.mark.parametrize("length, grid", [(2, 160), (3, 28)])
+@pytest.mark.parametrize("length, grid", [(2, 100), (3, 22)])
 def test_the_share_of_numbers_that_say_a_sequence_is_its_probability(model, sample, length, grid):
     """Every sequence's probability by full forward passes; an even grid of numbers over the cube
     gives each sequence a box of that volume. A side of the box is off by at most one grid point,
@@ -243,10 +240,8 @@ def test_the_share_of_numbers_that_say_a_sequence_is_its_probability(model, samp
             follow((*said, word), chance * one)
 
     follow((), 1.0)
-    assert (
-        mass == pytest.approx(1, abs=1e-5)
-        and sequences == {2: 2 + 7 * 9, 3: 2 + 7 * 2 + 7 * 7 * 9}[length]
-    )
+    assert mass == pytest.approx(1, abs=1e-5)
+    assert sequences == {2: 2 + 7 * 9, 3: 2 + 7 * 2 + 7 * 7 * 9}[length]
     assert len({said for said in counts if len(said) == length}) > 20
 
 
