@@ -128,8 +128,9 @@ def crops(
     """
     count = len(proportions)
     area = rng.uniform(*SCALE, (count, TRIES))
+    low, high = np.log(RATIO)
     # In the unit square, so relative to the proportions of the image.
-    ratio = np.exp(rng.uniform(*np.log(RATIO), (count, TRIES))) / proportions[:, None]
+    ratio = np.exp(rng.uniform(low, high, (count, TRIES))) / proportions[:, None]
     width = np.sqrt(area * ratio)
     height = np.sqrt(area / ratio)
     fits = (width <= 1) & (height <= 1)

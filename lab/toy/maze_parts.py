@@ -125,8 +125,8 @@ def sample_until(
     stop = 0
     while len(asked) and stop < rule.cap:
         start, stop = stop, min(stop + _block(rule, stop), rule.cap)
-        numbers = uniforms[asked, start:stop]
-        sampled = sample(model, prompts.of(asked), *numbers.shape[1:], [DONE, EOS], numbers)
+        arguments = model, prompts.of(asked), stop - start, shape[2], [DONE, EOS]
+        sampled = sample(*arguments, uniforms[asked, start:stop])
         right_in_round = walk(mazes[asked], sampled.tokens).right.unflatten(1, (-1, rule.round))
         rights = right[asked, None] + right_in_round.sum(2).cumsum(1)
         drawn = torch.arange(start + rule.round, stop + 1, rule.round, device=device)

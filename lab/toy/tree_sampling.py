@@ -208,10 +208,14 @@ class TreeBuilder:
         if not self.levels:
             empty = self.problem[:0]
             return PrefixTree(empty, empty, empty, empty, self.visible[:0])
-        *columns, visible = zip(*self.levels, strict=True)
-        slots = visible[-1].shape[1]
+        tokens, depths, problems, slots, visible = zip(*self.levels, strict=True)
+        width = visible[-1].shape[1]
         return PrefixTree(
-            *map(torch.cat, columns), torch.cat([_widened(level, slots) for level in visible])
+            torch.cat(tokens),
+            torch.cat(depths),
+            torch.cat(problems),
+            torch.cat(slots),
+            torch.cat([_widened(level, width) for level in visible]),
         )
 
 
