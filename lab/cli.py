@@ -683,6 +683,7 @@ def _verify(arguments: argparse.Namespace) -> None:
     ),
     option("--problem", help="column that names the problem", metavar="COLUMN"),
     option("--reward", help="column of the reward", metavar="COLUMN"),
+    option("--n", help="the rollouts that a count or a rate is of", type=int, metavar="N"),
     option(
         "--threshold",
         help="a rollout is right if its reward is at least X",
@@ -716,6 +717,7 @@ def _verify(arguments: argparse.Namespace) -> None:
         help="of a run that trains: a line for each step, and the audit at its end or Ctrl-C",
     ),
     path_to("--picture", help="also draw a figure (pdf or png)", metavar="FILE"),
+    path_to("--json", help="also write what was read and found to FILE", metavar="FILE"),
 )
 def _audit(arguments: argparse.Namespace) -> None:
     from lab.rollouts.counting import Choice
@@ -730,6 +732,9 @@ def _audit(arguments: argparse.Namespace) -> None:
             follow(arguments.path, partial(print, flush=True))
     report = audit(arguments.path, tuple(arguments.estimators), arguments.rollouts, choice)
     print(*report.lines(), sep="\n")
+    if arguments.json:
+        arguments.json.write_text(report.json(), encoding="utf-8")
+        print(arguments.json)
     if arguments.picture:
         draw(report).savefig(arguments.picture)
         print(arguments.picture)

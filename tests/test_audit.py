@@ -92,6 +92,7 @@ def test_a_table_of_counts_is_read_by_any_of_its_names(tmp_path, kind, n, k):
         [1, 8],
     )
     assert (found.notes, found.rollouts, found.exact) == ([], None, None)
+    assert found.meaning["reward"] == f"`{k}`, 1 to 8 of n = `{n}`; 9 of 12 rollouts right"
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
@@ -106,7 +107,8 @@ def test_a_table_of_rollouts_is_counted_by_problem_in_whatever_order_its_rows_ar
     found = read_counts(write(table, tmp_path / f"rollouts.{kind}"))
     assert found.problems == ["a", "b", "c"]
     assert (found.n.tolist(), found.correct.tolist()) == ([4, 4, 3], [2, 0, 3])
-    assert found.notes[0] == f"problems from column {name}, rewards from column {reward}"
+    assert found.meaning["problem"] == f"`{name}`, 3 values, 3 to 4 rows each"
+    assert found.meaning["reward"] == f"`{reward}`, 0 to 1; 5 of 11 rollouts right"
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
@@ -122,7 +124,7 @@ def test_equal_prompts_of_two_problems_are_merged_and_counted_in_the_note(tmp_pa
     more = verl().assign(input=lambda t: "other " + t["input"])
     found = read_counts(write(pd.concat([table, more]), tmp_path / "10.jsonl"))
     assert found.n.tolist() == [8, 3, 4, 4, 3]
-    assert found.notes[1] == "equal prompts are one problem: 1 of 5 have more rows than most"
+    assert found.notes[0] == "equal prompts are one problem: 1 of 5 have more rows than most"
 
 
 def test_the_uid_of_verl_names_a_rollout_and_its_first_part_the_problem(tmp_path):
@@ -149,7 +151,8 @@ def test_rollouts_that_trl_logged_again_at_a_later_step_count_once(tmp_path):
     write(trl(12), tmp_path / "completions" / "completions_00012.parquet")
     found = read_counts(tmp_path / "completions")
     assert found.n.tolist() == [4, 4, 3] * 2
-    assert found.notes[1] == "3 steps, their problems kept apart; 1 repeat another and are dropped"
+    assert "1 steps repeat another and are dropped" in found.notes
+    assert "2 steps, their problems kept apart" in found.notes
 
 
 def test_a_run_that_computed_its_pass_rates_has_no_noise_and_its_own_n():
@@ -281,9 +284,12 @@ def test_a_run_without_a_living_problem_has_no_gradient_to_share_out(tmp_path):
 def test_the_report_tells_every_number(simulated):
     found = simulated[2]
     told = "\n".join(found.lines())
-    assert told.startswith(
+    block, _, rest = told.partition("\n\n")
+    assert "problem   `problem`, 500 values, 1 rows each" in block.splitlines()
+    assert rest.startswith(
         f"{simulated[0]}: 500 problems; in brackets 95% intervals over problems\n"
     )
+    assert json.loads(found.json())["meaning"] == found.meaning
     for row in found.table.itertuples():
         assert f"{row.value:.3f}" in told and row.what in told and row.by in told
     row = value(found, "share of groups", "dead", 16)

@@ -361,8 +361,9 @@ def test_the_page_reads_every_case_of_the_lab(bundled):
         assert not isinstance(found, str), (case["name"], found)
         pairs = zip(found["n"], found["correct"], found["times"], strict=True)
         each = sorted((n, k) for n, k, times in pairs for _ in range(times))
-        assert each == sorted(zip(case["n"], case["correct"], strict=True)), case["name"]
-        assert not case["tool"] or found["notes"][0].startswith(case["tool"]), case["name"]
+        assert each == sorted(zip(case["tried"], case["correct"], strict=True)), case["name"]
+        for role, said in case.get("meaning", {}).items():
+            assert said in found["meaning"][role], case["name"]
         assert any(case.get("note", "") in note for note in found["notes"] + [""]), found
 
 
@@ -412,7 +413,7 @@ def test_files_of_a_folder_are_one_table_and_of_two_kinds_a_sentence(bundled):
     notes, counts = ("notes.csv", b"a,b\n1,2\n"), ("counts.csv", b"n,k\n4,1\n")
     found, refused = bundled(([*files, notes], {}), ([*files, counts], {}))
     assert (found["n"], found["correct"], found["times"]) == ([2], [1], [4])
-    assert found["notes"][1] == "2 steps, their problems kept apart"
+    assert found["notes"][0] == "2 steps, their problems kept apart"
     assert found["notes"][-1] == "1 of 3 files hold no rollouts and are left out: notes.csv"
     assert refused.startswith("3 files: step-9.jsonl is read by columns uid, score, the files befo")
 

@@ -2,6 +2,7 @@
 (tests/test_explorer.py), and what the page is given.
 """
 
+import importlib
 import json
 import shutil
 from dataclasses import fields
@@ -15,9 +16,10 @@ import pytest
 
 from lab.cli import main
 from lab.errors import LabError
-from lab.rollouts import containers, formats
-from lab.rollouts.counting import Choice, identity, read_table_counts
+from lab.rollouts import containers, names
+from lab.rollouts.counting import Choice, read_table_counts
 from lab.rollouts.labels import division
+from lab.rollouts.structure import identity
 from lab.show.audit import audit
 
 DATA = Path(__file__).parent / "data" / "rollouts"
@@ -44,22 +46,22 @@ def test_a_file_is_read_as_its_case_says(tmp_path, case):
         assert told.startswith(str(path)) and case["refused"] in told and "\n" not in told
         return
     found = read_table_counts(path, choice_of(case))
-    assert (found.tool, found.n.tolist(), found.correct.tolist()) == (
-        case["tool"],
-        case["n"],
-        case["correct"],
-    )
+    assert (found.n.tolist(), found.correct.tolist()) == (case["tried"], case["correct"])
     assert any(case.get("note", "") in note for note in [*found.notes, ""]), found.notes
+    for role, said in case.get("meaning", {}).items():
+        assert said in found.meaning[role], found.meaning
 
 
-def test_every_format_has_a_case():
-    tools = {case.get("tool") for case in CASES}
-    assert {each.tool for each in formats.FORMATS} - tools == set()
+def test_the_page_has_the_table_of_names():
+    written = (FRONT / "names.js").read_text(encoding="utf-8")
+    assert written == names.page_module(), "run python -m lab.rollouts.names, see names.py"
 
 
-def test_the_page_has_the_list_of_formats():
-    written = (FRONT / "formats.js").read_text(encoding="utf-8")
-    assert written == formats.page_module(), "run python -m lab.rollouts.formats, see formats.py"
+def test_the_table_of_kinds_in_the_docs_is_that_of_today(monkeypatch):
+    monkeypatch.syspath_prepend(str(FRONT.parents[2] / "tools"))
+    kinds = importlib.import_module("rollout_kinds")
+    said = "run python tools/rollout_kinds.py"
+    assert kinds.DOCS.read_text(encoding="utf-8") == kinds.document(), said
 
 
 def test_a_threshold_and_a_success_are_not_given_together():

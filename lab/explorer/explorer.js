@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 7fc1375713686423b431fe53a5f833d2109e44a840914d8097c1514443797f3e
+// Built by `npm run build` from lab/explorer/front; sources sha256 438209633ab6a9140152a0eda6b8cfad92658c6a331cc8475993e21790b952e5
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -4371,21 +4371,21 @@ function field(name, input, hint) {
   input.id ||= `lab-field-${++labels}`;
   return h("div", { class: "field" }, h("label", { for: input.id, title: hint ?? null }, name), input);
 }
-function select(values, chosen, change, names = (x2) => x2) {
+function select(values, chosen2, change, names = (x2) => x2) {
   return h(
     "select",
     { onchange: (event) => change(values[event.target.selectedIndex]) },
-    values.map((value) => h("option", { selected: value === chosen }, String(names(value))))
+    values.map((value) => h("option", { selected: value === chosen2 }, String(names(value))))
   );
 }
-function segmented(label2, choices, chosen, change) {
+function segmented(label2, choices, chosen2, change) {
   return h(
     "div",
     { class: "segmented", role: "group", "aria-label": label2 },
     Object.entries(choices).map(
       ([value, words]) => h(
         "button",
-        { type: "button", "aria-pressed": String(value === String(chosen)), onclick: () => change(value) },
+        { type: "button", "aria-pressed": String(value === String(chosen2)), onclick: () => change(value) },
         words
       )
     )
@@ -4399,22 +4399,22 @@ function checkbox(words, checked2, change) {
     words
   );
 }
-function slider(name, value, { least, most, step, scale, hint, first = false }, change) {
+function slider(name, value, { least: least2, most: most2, step, scale, hint, first = false }, change) {
   const forth = scale ?? { to: (x2) => x2, from: (x2) => x2 };
   const bar = h("input", {
     type: "range",
-    min: scale ? "0" : String(least),
-    max: scale ? "1" : String(most),
+    min: scale ? "0" : String(least2),
+    max: scale ? "1" : String(most2),
     step: scale ? "any" : String(step)
   });
   const number2 = h("input", {
     type: "number",
-    min: String(least),
-    max: String(most),
+    min: String(least2),
+    max: String(most2),
     step: String(step),
     "aria-label": `${name}, as a number`
   });
-  const round2 = (x2) => Math.min(most, Math.max(least, Number((Math.round(x2 / step) * step).toPrecision(12))));
+  const round2 = (x2) => Math.min(most2, Math.max(least2, Number((Math.round(x2 / step) * step).toPrecision(12))));
   const show = (x2) => {
     bar.value = forth.from(x2);
     bar.setAttribute("aria-valuetext", String(x2));
@@ -4436,7 +4436,7 @@ function slider(name, value, { least, most, step, scale, hint, first = false }, 
   });
   const typed = () => {
     if (number2.value !== "") give(Number(number2.value));
-    number2.value = round2(Number(number2.value) || least);
+    number2.value = round2(Number(number2.value) || least2);
   };
   number2.addEventListener("change", typed);
   number2.addEventListener("keydown", (event) => {
@@ -4467,9 +4467,9 @@ function rebuild(element, facts, build) {
   element.replaceChildren(...build());
   if (held >= 0) places()[held]?.focus({ preventScroll: true });
 }
-var LOG = (least, most) => ({
-  to: (x2) => Math.round(least * (most / least) ** x2),
-  from: (value) => Math.log(value / least) / Math.log(most / least)
+var LOG = (least2, most2) => ({
+  to: (x2) => Math.round(least2 * (most2 / least2) ** x2),
+  from: (value) => Math.log(value / least2) / Math.log(most2 / least2)
 });
 function format(x2, figures = 4) {
   if (x2 === null || x2 === void 0) return "";
@@ -4605,8 +4605,8 @@ function niceDomain(values, kind, floor = 1e-6) {
   return [Math.floor(low / step + 1e-9) * step, Math.ceil(high2 / step - 1e-9) * step];
 }
 var Chart = class {
-  constructor({ label: label2, height = 0.5, least = 150, small = false }) {
-    Object.assign(this, { label: label2, height, least, small, spec: null, theme: THEMES.light, pointer: null });
+  constructor({ label: label2, height = 0.5, least: least2 = 150, small = false }) {
+    Object.assign(this, { label: label2, height, least: least2, small, spec: null, theme: THEMES.light, pointer: null });
     this.svg = svg("svg", {
       role: "img",
       "aria-label": label2,
@@ -4978,13 +4978,13 @@ function row(n, f) {
   for (let i2 = 0; i2 < n; i2++) out[i2] = f(i2);
   return out;
 }
-function binomialTable(n, p, least = 1e-25) {
+function binomialTable(n, p, least2 = 1e-25) {
   const rise = row(n, (j) => (n - j) / (j + 1)), scratch = new Float64Array(n + 1);
   return Array.from(p, (x2) => {
     const mode = Math.min(n, Math.floor((n + 1) * x2)), up = x2 / (1 - x2), down = (1 - x2) / x2;
     let sum = scratch[mode] = 1, low = mode, high2 = mode;
-    for (; high2 < n && scratch[high2] > least; high2++) sum += scratch[high2 + 1] = scratch[high2] * rise[high2] * up;
-    for (; low > 0 && scratch[low] > least; low--) sum += scratch[low - 1] = scratch[low] / rise[low - 1] * down;
+    for (; high2 < n && scratch[high2] > least2; high2++) sum += scratch[high2 + 1] = scratch[high2] * rise[high2] * up;
+    for (; low > 0 && scratch[low] > least2; low--) sum += scratch[low - 1] = scratch[low] / rise[low - 1] * down;
     const chance = scratch.slice(low, high2 + 1);
     for (let j = 0; j < chance.length; j++) chance[j] /= sum;
     return { low, chance };
@@ -5162,10 +5162,10 @@ function nonNegative(columns2, b) {
       const column = columns2[j], times = x2[j];
       for (let i2 = 0; i2 < left.length; i2++) left[i2] -= times * column[i2];
     }
-    let best = -1, most = 1e-13;
+    let best = -1, most2 = 1e-13;
     for (let j = 0; j < n; j++) {
       const slope = free.has(j) ? 0 : dot(columns2[j], left);
-      if (slope > most) [best, most] = [j, slope];
+      if (slope > most2) [best, most2] = [j, slope];
     }
     if (best < 0 || free.size >= b.length) break;
     free.add(best);
@@ -5239,10 +5239,10 @@ function fit(degree, N2, at, w) {
       throw new Error(`w(${Number(x2.toPrecision(6))}) is not finite: a drawn weight must be finite inside (0, 1)`);
     return value;
   };
-  const wanted = p.map(finite), start2 = Float64Array.from({ length: degree + 1 }, (_, j) => finite(at(j)));
+  const wanted2 = p.map(finite), start2 = Float64Array.from({ length: degree + 1 }, (_, j) => finite(at(j)));
   const reached = expect(basis, start2);
-  const missing2 = wanted.map((value, i2) => Math.sqrt(share[i2]) * (value - reached[i2]));
-  const size = wanted.reduce((sum, value, i2) => sum + share[i2] * value * value, 0);
+  const missing2 = wanted2.map((value, i2) => Math.sqrt(share[i2]) * (value - reached[i2]));
+  const size = wanted2.reduce((sum, value, i2) => sum + share[i2] * value * value, 0);
   const cut = TINY * Math.max(...plain3.s), change = new Float64Array(degree + 1), left = missing2.slice();
   plain3.s.forEach((s, k) => {
     if (s <= cut) return;
@@ -5295,8 +5295,8 @@ function parseFormula(text2) {
   let at = 0, depth = 0;
   const said2 = (token) => token.number ?? token.name ?? token.sign ?? token.other;
   const where = () => at < tokens.length ? `at '${said2(tokens[at])}'` : "at its end";
-  const fault = (wanted) => new Error(
-    `cannot read the formula ${where()}: expected ${wanted}; write p, q = 1-p, numbers, + - * / ^ and ${Object.keys(FUNCTIONS).join(", ")}, for example exp(-5*p)`
+  const fault = (wanted2) => new Error(
+    `cannot read the formula ${where()}: expected ${wanted2}; write p, q = 1-p, numbers, + - * / ^ and ${Object.keys(FUNCTIONS).join(", ")}, for example exp(-5*p)`
   );
   const take = (...signs) => signs.includes(tokens[at]?.sign) ? tokens[at++].sign : null;
   const need = (sign) => {
@@ -5694,11 +5694,11 @@ function writeSpec(table, name, options) {
   return shown.length ? `${name}(${shown.map(([key, value]) => `${key}=${written(value)}`).join(", ")})` : name;
 }
 function coefficients({ entry, options, spec }, N2) {
-  const least = typeof entry.least === "function" ? entry.least(options) : entry.least ?? 1;
-  if (N2 < least) throw tooSmall(spec, least);
+  const least2 = typeof entry.least === "function" ? entry.least(options) : entry.least ?? 1;
+  if (N2 < least2) throw tooSmall(spec, least2);
   return entry.sequences(N2, options);
 }
-var tooSmall = (spec, least) => new Error(`${spec} needs groups of at least ${least} rollouts: raise N, or lower its order`);
+var tooSmall = (spec, least2) => new Error(`${spec} needs groups of at least ${least2} rollouts: raise N, or lower its order`);
 function offered(table) {
   const starts = (name) => Object.entries(table[name].options ?? {}).map(([option, rule]) => [option, rule.start]);
   return Object.fromEntries(
@@ -5798,512 +5798,26 @@ function parseJson(text2) {
   return JSON.parse(sound);
 }
 
-// formats.js
-var IDS = [
-  "problem",
-  "uid",
-  "prompt_id",
-  "index"
-];
-var TEXTS = [
-  "prompt",
-  "input",
-  "question",
-  "messages",
-  "doc.query"
-];
-var SIZES = [
-  "n",
-  "N",
-  "rollouts",
-  "samples"
-];
-var RIGHT = [
-  "k",
-  "K",
-  "correct",
-  "right"
-];
-var LARGEST_N = 1e4;
-var FORMATS = [
-  {
-    "tool": "the lab's training",
-    "source": "lab/runs/rollout_store.py",
-    "columns": [
-      "step",
-      "problem",
-      "index",
-      "tokens",
-      "truncated"
-    ],
-    "problem": [
-      "problem"
-    ],
-    "reward": [
-      "reward"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "open-instruct",
-    "source": "open_instruct/rl_utils.py, save_rollouts_to_disk (allenai/open-instruct)",
-    "columns": [
-      "step",
-      "prompt_idx",
-      "response_tokens"
-    ],
-    "problem": [
-      "prompt_idx"
-    ],
-    "reward": [
-      "reward"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "NeMo Gym",
-    "source": "nemo_gym/rollout_collection.py, TASK_INDEX_KEY_NAME (NVIDIA-NeMo/Gym)",
-    "columns": [
-      "_ng_task_index"
-    ],
-    "problem": [
-      "_ng_task_index"
-    ],
-    "reward": [
-      "reward"
-    ],
-    "within": [
-      "agent_ref.name"
-    ],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "verifiers v1, prime-rl",
-    "source": "verifiers/v1/episode.py, Episode.to_record, as lab.rollouts.episodes unfolds it",
-    "columns": [
-      "task",
-      "env_agent",
-      "trace"
-    ],
-    "problem": [
-      "task"
-    ],
-    "reward": [
-      "reward"
-    ],
-    "within": [
-      "env_agent"
-    ],
-    "besides": [],
-    "one": "",
-    "once": "trace",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "verifiers, prime-rl",
-    "source": "verifiers/legacy/utils/save_utils.py, state_to_output (PrimeIntellect-ai/verifiers)",
-    "columns": [
-      "example_id",
-      "completion"
-    ],
-    "problem": [
-      "example_id"
-    ],
-    "reward": [
-      "reward"
-    ],
-    "within": [
-      "task",
-      "env_id"
-    ],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "TRL",
-    "source": "trl/trainer/grpo_trainer.py, GRPOTrainer.log with log_completions",
-    "columns": [
-      "step",
-      "prompt",
-      "completion"
-    ],
-    "problem": [
-      "prompt"
-    ],
-    "reward": [],
-    "within": [],
-    "besides": [
-      "step",
-      "completion",
-      "advantage"
-    ],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": true
-  },
-  {
-    "tool": "verl, its table in W&B",
-    "source": "verl/utils/tracking.py, val/generations, as lab.rollouts.wide_tables unfolds it",
-    "columns": [
-      "input",
-      "output",
-      "score",
-      "step",
-      "sample"
-    ],
-    "problem": [
-      "input"
-    ],
-    "reward": [
-      "score"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "sample",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "verl",
-    "source": "verl/trainer/ppo/ray_trainer.py, _write_generations (trainer.rollout_data_dir)",
-    "columns": [
-      "input",
-      "output",
-      "score",
-      "step"
-    ],
-    "problem": [
-      "uid",
-      "input"
-    ],
-    "reward": [
-      "acc",
-      "score"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "OpenRLHF",
-    "source": "openrlhf/cli/batch_inference.py of OpenRLHF up to 0.9.6 (removed in March 2026)",
-    "columns": [
-      "input",
-      "output"
-    ],
-    "problem": [
-      "input"
-    ],
-    "reward": [
-      "reward"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "lm-eval",
-    "source": "lm_eval/evaluator.py, evaluate with log_samples; samples_TASK_DATE.jsonl",
-    "columns": [
-      "doc_id",
-      "doc_hash",
-      "filter"
-    ],
-    "problem": [
-      "doc_hash"
-    ],
-    "reward": [
-      "exact_match",
-      "math_verify",
-      "acc",
-      "pass@1"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "filter",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "lighteval",
-    "source": "src/lighteval/logging/info_loggers.py, DetailsLogger.Detail (huggingface/lighteval)",
-    "columns": [
-      "doc",
-      "metric",
-      "model_response"
-    ],
-    "problem": [
-      "doc.query"
-    ],
-    "reward": [
-      "metric"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "metrics",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "Qwen2.5-Math",
-    "source": "evaluation/math_eval.py, save_jsonl of all_samples (QwenLM/Qwen2.5-Math)",
-    "columns": [
-      "idx",
-      "code",
-      "pred"
-    ],
-    "problem": [
-      "question",
-      "idx"
-    ],
-    "reward": [
-      "score"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "Open-R1 generations",
-    "source": "the data sets open-r1/OpenR1-Math-220k and their kind on the Hugging Face hub",
-    "columns": [
-      "generations"
-    ],
-    "problem": [
-      "uuid",
-      "problem",
-      "prompt"
-    ],
-    "reward": [
-      "correctness_math_verify",
-      "correctness",
-      "correctness_llama"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "Big-Math",
-    "source": "the data set SynthLabsAI/Big-Math-RL-Verified: 64 rollouts of Llama-3.1-8B a problem",
-    "columns": [
-      "llama8b_solve_rate"
-    ],
-    "problem": [
-      "problem",
-      "prompt"
-    ],
-    "reward": [
-      "llama8b_solve_rate"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "rate",
-    "n": 64,
-    "logged_twice": false
-  },
-  {
-    "tool": "OpenMathReasoning",
-    "source": "the data set nvidia/OpenMathReasoning: 32 rollouts of Qwen2.5-Math-72B a problem",
-    "columns": [
-      "pass_rate_72b_tir"
-    ],
-    "problem": [
-      "problem"
-    ],
-    "reward": [
-      "pass_rate_72b_tir"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "rate",
-    "n": 32,
-    "logged_twice": false
-  },
-  {
-    "tool": "POLARIS",
-    "source": "the data set POLARIS-Project/Polaris-Dataset-53K",
-    "columns": [
-      "problem",
-      "difficulty"
-    ],
-    "problem": [
-      "problem"
-    ],
-    "reward": [
-      "difficulty"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "ratio",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "",
-    "source": "any tool",
-    "columns": [],
-    "problem": [
-      "problem",
-      "uid",
-      "prompt_id",
-      "index",
-      "prompt",
-      "input",
-      "question",
-      "messages",
-      "doc.query"
-    ],
-    "reward": [
-      "correct",
-      "acc",
-      "reward",
-      "score"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "pass rates",
-    "source": "a column of that name, as in many data sets",
-    "columns": [],
-    "problem": [
-      "problem",
-      "uid",
-      "prompt_id",
-      "index",
-      "prompt",
-      "input",
-      "question",
-      "messages",
-      "doc.query"
-    ],
-    "reward": [
-      "pass_rate",
-      "solve_rate",
-      "success_rate",
-      "pass@1"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "rate",
-    "n": 0,
-    "logged_twice": false
-  }
-];
-
 // labels.js
-var LONGEST2 = 200;
 var SHARE = 0.8;
 var ENOUGH = 8;
-var isHolder = (cell) => typeof cell === "object" && cell !== null;
-var isShort = (cell) => !isHolder(cell) && !(typeof cell === "string" && cell.length > LONGEST2);
-function labelColumns(rows, besides) {
-  const short2 = /* @__PURE__ */ new Map();
-  for (const row2 of rows)
-    for (const [name, cell] of Object.entries(row2)) {
-      const inner = isHolder(cell) && !Array.isArray(cell) ? Object.entries(cell).map(([key, value]) => [`${name}.${key}`, value]) : [[name, cell]];
-      for (const [place, value] of inner) short2.set(place, (short2.get(place) ?? true) && isShort(value));
-    }
-  return [...short2].flatMap(([name, fits]) => fits && !besides.has(name) ? [name] : []);
+function countsUp(values) {
+  const numbers2 = values.map((value) => value === null ? NaN : Number(value)).toSorted((a, b) => a - b);
+  return [0, 1].some((first) => numbers2.every((value, i2) => value === first + i2));
 }
-var Labels = class {
-  constructor(readers) {
-    this.columns = readers.map(([name, read]) => ({ name, read, codes: /* @__PURE__ */ new Map(), coded: [] }));
-    this.problems = [];
-  }
-  /** Take a row, of the problem of that number. */
-  add(row2, problem) {
-    this.problems.push(problem);
-    for (const { read, codes, coded } of this.columns) {
-      const cell = read(row2) ?? null, value = isHolder(cell) ? JSON.stringify(cell) : typeof cell === "boolean" ? Number(cell) : cell;
-      if (!codes.has(value)) codes.set(value, { code: codes.size, cell });
-      coded.push(codes.get(value).code);
-    }
-  }
-  /** The columns that divide: { column, values, singles, counts }; counts: the values are 0, 1, 2, ... or 1, 2, 3, ... */
-  dividing() {
-    return this.columns.flatMap(({ name, codes, coded }) => {
-      const kind = codes.size > 1 ? division(this.problems, coded) : "";
-      if (!kind) return [];
-      const numbers2 = [...codes.keys()].map((value) => value === null ? NaN : Number(value)).toSorted((a, b) => a - b), counts2 = [0, 1].some((first) => numbers2.every((value, i2) => value === first + i2)), values = [...codes.values()].map(({ cell }) => cell);
-      return [{ column: name, values, singles: kind === "singles", counts: counts2 }];
-    });
-  }
-};
 function division(problems, labels2) {
-  const all = /* @__PURE__ */ new Map(), values = labels2.reduce((most, label2) => Math.max(most, label2), 0) + 1;
+  const all = /* @__PURE__ */ new Map(), values = labels2.reduce((most2, label2) => Math.max(most2, label2), 0) + 1;
   problems.forEach((problem, i2) => {
     const place = problem * values + labels2[i2];
     all.set(place, (all.get(place) ?? 0) + 1);
   });
-  const every = [...all].map(([place, size]) => ({
+  const every2 = [...all].map(([place, size]) => ({
     problem: Math.floor(place / values),
     label: place % values,
     size
-  })), ofProblem = Map.groupBy(every, ({ problem }) => problem), cells2 = every.filter(({ problem }) => ofProblem.get(problem).length > 1), varied = new Set(cells2.map(({ problem }) => problem)).size;
+  })), ofProblem = Map.groupBy(every2, ({ problem }) => problem), cells2 = every2.filter(({ problem }) => ofProblem.get(problem).length > 1), varied = new Set(cells2.map(({ problem }) => problem)).size;
   if (varied < Math.min(ENOUGH, ofProblem.size / 2)) {
-    const undivided = every.filter(({ problem }) => ofProblem.get(problem).length === 1), whole = usual(/* @__PURE__ */ new Map([["", undivided]])).get("");
+    const undivided = every2.filter(({ problem }) => ofProblem.get(problem).length === 1), whole = usual(/* @__PURE__ */ new Map([["", undivided]])).get("");
     return varied && whole > 1 && cells2.every(({ size }) => size === whole) ? "groups" : "";
   }
   const ofLabel = Map.groupBy(cells2, ({ label: label2 }) => label2), shared2 = ({ label: label2 }) => ofLabel.get(label2).length > 1, agree = ({ size }, usual2) => usual2 > 1 && Math.abs(size - usual2) <= Math.floor(usual2 / 8), byProblem = usual(ofProblem), byLabel = usual(ofLabel);
@@ -6322,487 +5836,732 @@ var usual = (groups) => new Map(
   })
 );
 
-// rollouts.js
-var REWARDS = FORMATS.find(({ tool, reward }) => !tool && reward.length).reward;
-var ADVANTAGES = ["advantage", "advantages"];
-var BINARY = ["0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"];
-var NO_NUMBER = ["n/a", "na", "nan", "none", "null"];
+// names.js
+var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "math_verify", "extractive_match", "metric.extractive_match", "metric.acc", "pass@1", "(value)"], "reward": ["reward", "rewards", "score", "scores"], "right": ["n_correct", "num_correct", "num_pass", "n_pass", "n_right", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "completions_per_prompt", "n", "rollouts", "samples", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "mean/reward"], "step": ["step"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
+var OF_ROWS = ["uuid", "unique_id", "index", "idx", "id", "i", "(key)"];
+var OWN = ["correct", "reward"];
+var ROLLOUTS = ["rollout", "rollouts", "sample", "samples", "completion", "completions", "response", "responses", "generation", "generations", "trace", "traces", "attempt", "attempts", "trial", "trials", "try", "run", "seed", "output", "outputs", "score", "reward", "correct"];
+var OUTCOMES = ["correct", "correctness", "reward", "score", "scored", "acc", "accuracy", "success", "solved"];
+var OTHERWISE = ["step", "index", "idx", "mean", "avg", "std", "min", "max", "median", "best", "n", "num", "count", "total", "expected", "gt", "gold", "pred", "length", "penalty", "reason", "analysis", "prob", "logprob", "error", "threshold"];
+var RIGHT = ["1", "1.0", "true", "correct", "right", "pass", "passed", "success", "solved"];
+var WRONG = ["0", "0.0", "-1", "-1.0", "false", "incorrect", "wrong", "fail", "failed", "failure", "unsolved"];
+var SIZES = { "llama8b_solve_rate": 64, "pass_rate_72b_tir": 32 };
+
+// unfold.js
 var LOOKED_AT = 100;
-var LISTED = 20;
-var RATE_SLACK = 1e-3;
-function readCounts(tables, choice = {}) {
-  const left = [], kept = [];
-  let tally, refusal;
-  for (const { name, rows, step } of tables) {
-    if (!rows.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
-    const long = rows.flatMap(rowsOfEpisode).flatMap(rowsOfWideTable);
-    let layout;
-    try {
-      layout = layoutOf(long, choice);
-    } catch (error) {
-      left.push(name);
-      refusal = error;
-      continue;
-    }
-    tally ??= new Tally(layout, choice);
-    if (named(layout) !== named(tally.layout))
-      throw new Error(
-        `${name} is read by ${named(layout)}, the files before it by ${named(tally.layout)}: give one kind`
-      );
-    if (layout.cell === "counts") kept.push(...long);
-    else tally.add(long, step);
-  }
-  if (!tally) throw refusal;
-  const found = tally.layout.cell === "counts" ? countsOf(kept, tally.layout) : tally.counts();
-  if (left.length) {
-    const some = `${left.slice(0, 3).join(", ")}${left.length > 3 ? ", ..." : ""}`;
-    found.notes.push(`${left.length} of ${tables.length} files hold no rollouts and are left out: ${some}`);
-  }
-  return found;
-}
-var named = ({ tool, problem, size, reward }) => `${tool ? `${tool}: ` : ""}columns ${[problem, size, reward].filter((column) => column).join(", ")}`;
-function rowsOfEpisode(row2, i2) {
-  if (!Array.isArray(row2.traces) || !isObject(row2.task)) return [row2];
-  const work = row2.run?.work ?? {}, name = (work.type === "eval" ? "evaluation " : "") + (row2.env?.name || row2.env?.id || ""), step = "step" in work ? { step: work.step } : {}, taskOf = ({ task }) => {
-    if (task.key || task.hash) return String(task.key || task.hash);
-    throw new Error(
-      `the task of episode ${i2 + 1} has no key and no hash: write the episodes with a newer version of verifiers`
-    );
-  };
-  if (!row2.traces.length)
-    return [{ task: taskOf(row2), env_agent: `${name} agent`, trace: row2.id ?? "", reward: null, ...step }];
-  return row2.traces.flatMap((trace) => {
-    if (trace.agent?.trainable === false) return [];
-    const scores = Object.values(trace.rewards ?? {}).filter((reward) => reward !== null);
-    return [
-      {
-        task: taskOf(trace.task ? trace : row2),
-        env_agent: `${name} ${trace.agent?.name || "agent"}`,
-        trace: trace.id ?? "",
-        reward: scores.length ? scores.reduce((sum, { score, weight: weight2 = 1 }) => sum + score * weight2, 0) : null,
-        ...step
-      }
-    ];
-  });
-}
-function rowsOfWideTable(row2) {
-  if (!["step", "input_1", "output_1", "score_1"].every((name) => name in row2)) return [row2];
-  const samples = [];
-  for (let i2 = 1; `input_${i2}` in row2; i2++) {
-    const [input, output, score] = ["input", "output", "score"].map((name) => row2[`${name}_${i2}`] ?? null);
-    if ([input, output, score].every((cell) => cell === null || cell === "")) continue;
-    samples.push({ step: row2.step, input, output, score, sample: `${row2.step}/${i2}` });
-  }
-  return samples;
-}
+var DEEP = 8;
+var NO_NUMBER = ["n/a", "na", "nan", "none", "null"];
+var RATIO = /^\s*(\d{1,12})\s*\/\s*(\d{1,12})\s*$/;
 var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-function layoutOf(rows, choice) {
-  const first = rows.slice(0, LOOKED_AT), columns2 = [...new Set(first.flatMap(Object.keys))], names = new Set(columns2);
-  for (const row2 of first) {
-    for (const [outer, cells2] of Object.entries(row2)) {
-      if (isObject(cells2)) for (const inner of Object.keys(cells2)) names.add(`${outer}.${inner}`);
-    }
-  }
-  const only = (choice.only ?? []).map((text2) => {
-    const at = text2.indexOf("=");
-    if (at < 0) throw new Error(`only = '${text2}': write COLUMN=VALUE`);
-    return [text2.slice(0, at), text2.slice(at + 1)];
-  }), { within = [], pooled = [] } = choice;
-  for (const column of [choice.problem, choice.reward, ...only.map(([name]) => name), ...within, ...pooled]) {
-    if (column && !names.has(column))
-      throw new Error(`found columns ${listed(columns2)}, and no ${short(column)}: name one of them`);
-  }
-  const find = (list) => list.find((name) => names.has(name)) ?? "", size = find(SIZES), right = find(RIGHT);
-  if (size && right && holdsCounts(first, size, right, choice)) {
-    const problem = choice.problem || find([...IDS, ...TEXTS]), others = columns2.filter((name) => ![size, right, "step"].includes(name));
-    if (others.length && !problem)
-      throw new Error(`found columns ${listed(columns2)}: name the problem${candidates(others)}`);
-    return { tool: "", cell: "counts", problem, reward: right, size, within, only, pooled };
-  }
-  const numbers2 = columns2.filter((name) => {
-    const cells2 = first.map((row2) => row2[name]);
-    return cells2.every((cell) => missing(cell) || number(cell) !== null) && !cells2.every(missing);
-  });
-  for (const form of FORMATS) {
-    if (!form.columns.every((column) => names.has(column))) continue;
-    const problem = choice.problem || find(form.problem);
-    let reward = choice.reward || find(form.reward);
-    const advantage = find(ADVANTAGES);
-    if (!reward && !form.reward.length && advantage) {
-      const besides = [...form.besides, ...form.problem, problem, ...ADVANTAGES], left = numbers2.filter((name) => !besides.includes(name));
-      reward = left.length === 1 ? left[0] : "";
-    }
-    if (!problem || !reward) continue;
-    if (form.cell !== "reward" && !form.reward.includes(reward)) continue;
-    if (form.cell === "ratio" && !first.some((row2) => String(row2[reward]).includes("/"))) continue;
-    const apart = [find(form.within), ...within].filter((name) => name), known = ["step", problem, reward, size, ...apart, ...ADVANTAGES, ...pooled, form.one, form.once];
-    const labels2 = labelColumns(
-      ["ratio", "rate"].includes(form.cell) ? [] : first,
-      /* @__PURE__ */ new Set([...known, ...form.columns, ...form.besides])
-    );
-    return { ...form, problem, reward, within: apart, size, advantage, only, pooled, labels: labels2 };
-  }
-  throw new Error(unclear(first, columns2, numbers2, choice));
-}
-function holdsCounts(first, size, right, choice) {
-  const of = (name) => first.map((row2) => number(row2[name] ?? null));
-  if (choice.reward) return choice.reward === right && of(right).some((k2) => k2 > 1);
-  const [sizes, rights] = [of(size), of(right)], [n, k] = [sizes[0], rights[0]];
-  if (first.length > 1 && sizes.every((each) => each === n) && rights.every((each) => each === k) && 0 < k && k < n)
-    throw new Error(
-      `columns ${size} and ${right} are ${n} and ${k} in every row: name ${right} as the column of the reward if that many of ${size} rollouts were right, or the column that is`
-    );
-  return true;
-}
-var candidates = (list) => list.length ? ` (${listed(list, " or ")}?)` : "";
-function listed(names, between = ", ") {
-  const more = names.length > LISTED ? ` and ${(names.length - LISTED).toLocaleString("en")} more` : "";
-  return names.slice(0, LISTED).map(said).join(between) + more;
-}
-function unclear(first, columns2, numbers2, choice) {
-  const chart = columns2.some((name) => /__(MIN|MAX)$/.test(name));
-  if (chart || columns2.includes("_step") && columns2.includes("_runtime")) {
-    return "a history of metrics exported from W&B, which holds means and no rollouts: export the table of completions";
-  }
-  const others = ["step", ...ADVANTAGES, ...IDS, ...TEXTS, choice.problem], rewards = numbers2.filter((name) => !others.includes(name));
-  const problems = columns2.filter((name) => {
-    const cells2 = first.flatMap((row2) => missing(row2[name]) ? [] : [identity(row2[name])]), different = new Set(cells2);
-    return name !== "step" && different.size < cells2.length && ![...different].every((cell) => BINARY.includes(cell));
-  });
-  const has = (list) => list.some((name) => columns2.includes(name)), ask = [];
-  if (!choice.problem && !has([...IDS, ...TEXTS])) ask.push(`the problem${candidates(problems)}`);
-  if (!choice.reward && !has(REWARDS)) ask.push(`the reward${candidates(rewards)}`);
-  return `found columns ${listed(columns2)}: name ${ask.join(" and ") || "others"}; or give ${SIZES.join("|")} and ${RIGHT.join("|")}, or ${[...IDS, ...TEXTS].join("|")} in every row and ${REWARDS.join("|")}`;
-}
+var isList = Array.isArray;
 var missing = (cell) => cell === null || cell === void 0 || Number.isNaN(cell) || typeof cell === "string" && (!cell.trim() || NO_NUMBER.includes(cell.trim().toLowerCase()));
 function number(cell) {
-  if (typeof cell === "boolean" || typeof cell === "number") return Number(cell);
+  if (typeof cell === "boolean" || typeof cell === "number") return Number.isFinite(Number(cell)) ? Number(cell) : null;
   if (typeof cell !== "string" || !cell.trim()) return null;
   const text2 = cell.trim().toLowerCase(), value = { true: 1, false: 0 }[text2] ?? (/^[-+.\d]/.test(text2) && !/^[-+]?0[xob]/.test(text2) ? Number(text2) : NaN);
   return Number.isFinite(value) ? value : null;
 }
-function identity(cell) {
-  return typeof cell === "string" ? cell : JSON.stringify(plain(cell));
+function verdict(cell) {
+  const value = number(cell), text2 = typeof cell === "string" ? cell.trim().toLowerCase() : "";
+  return value ?? (RIGHT.includes(text2) ? 1 : WRONG.includes(text2) ? 0 : null);
 }
+var identity = (cell) => typeof cell === "string" ? cell : JSON.stringify(plain(cell));
 function plain(cell) {
-  if (Array.isArray(cell)) return cell.map(plain);
+  if (isList(cell)) return cell.map(plain);
   if (!isObject(cell)) return cell ?? null;
   const kept = Object.keys(cell).filter((key) => cell[key] !== null && cell[key] !== void 0);
   return Object.fromEntries(kept.sort().map((key) => [key, plain(cell[key])]));
-}
-function readerOf(column) {
-  const dot3 = column.indexOf(".");
-  if (dot3 < 0) return (row2) => row2[column];
-  const outer = column.slice(0, dot3), inner = column.slice(dot3 + 1);
-  return (row2) => isObject(row2[outer]) ? row2[outer][inner] : row2[column];
 }
 function short(value) {
   const line = String(value).split(/\s+/).join(" ").trim();
   return line.length <= 60 ? line : `${line.slice(0, 57)}...`;
 }
-var said = (cell) => short(identity(cell));
+function readerOf(column) {
+  const dot3 = column.indexOf(".");
+  if (dot3 < 0) return (row2) => row2[column] ?? null;
+  const outer2 = column.slice(0, dot3), inner = readerOf(column.slice(dot3 + 1));
+  return (row2) => isObject(row2[outer2]) ? inner(row2[outer2]) : row2[column] ?? null;
+}
+function rank(name, role) {
+  const small = name.toLowerCase(), place = HINTS[role].indexOf(small);
+  if (place >= 0 || !["problem", "prompt"].includes(role)) return place;
+  return HINTS[role].indexOf(small.replace(/^\(/, "").replace(/\)$/, ""));
+}
+var hinted = (names, role) => names.filter((name) => rank(name, role) >= 0).sort((a, b) => rank(a, role) - rank(b, role));
+var isOfRows = (name) => OF_ROWS.includes(name);
+function mayReward(name) {
+  const parts = name.toLowerCase().split(/[^a-z0-9]+/);
+  return parts.some((part) => OUTCOMES.includes(part)) && !parts.some((part) => OTHERWISE.includes(part));
+}
+var isNamed = (name, roles) => mayReward(name) || roles.some((role) => rank(name, role) >= 0);
+var isOutcome = (cell) => missing(cell) || !isList(cell) && !isObject(cell) && (verdict(cell) !== null || RATIO.test(String(cell).slice(0, 40)));
+function tells(row2, deep = DEEP) {
+  if (!isObject(row2) || !deep) return false;
+  return Object.entries(row2).some(([name, cell]) => {
+    const cells2 = isList(cell) ? cell : [cell];
+    if (isNamed(name, [...OWN, "right", "rate"]) && cells2.length && cells2.slice(0, LOOKED_AT).every(isOutcome)) return true;
+    return isList(cell) && cell.slice(0, 3).some((each) => tells(each, deep - 1));
+  });
+}
+function rowsOfDocument(document2, distinct2) {
+  const rows = isObject(document2) ? tableIn(document2, DEEP, distinct2) : null;
+  if (rows) return rows;
+  throw new Error(
+    "cannot be read: a JSON object that is no table: give a list of objects, one object a line, or an object of what the rollouts of each problem got; a mean alone says nothing of single problems"
+  );
+}
+function tableIn(document2, deep, distinct2) {
+  const { columns: columns2, data: data2 } = document2;
+  if (isList(columns2) && isList(data2)) {
+    distinct2(columns2.map(String));
+    return data2.map((row2) => Object.fromEntries(columns2.map((name, i2) => [String(name), row2[i2]])));
+  }
+  const rows = byColumn(document2) ?? byKey(document2);
+  if (rows) return rows;
+  const found = [];
+  for (const [name, value] of Object.entries(document2)) {
+    if (isList(value) && value.length && value.every(isObject)) found.push([name, value]);
+    else if (isObject(value) && deep) {
+      const inner = tableIn(value, deep - 1, distinct2);
+      if (inner?.length) found.push([name, inner]);
+    }
+  }
+  const telling = found.filter(([, rows2]) => rows2.slice(0, 3).some((row2) => tells(row2))), kept = telling.length ? telling : found;
+  if (kept.length > 1) {
+    const names = kept.map(([name]) => short(name)).join(", ");
+    throw new Error(`cannot be read: it holds several tables, ${names}: give one of them in a file of its own`);
+  }
+  if (!kept.length) return null;
+  const constants = Object.fromEntries(Object.entries(document2).filter(([, cell]) => !isList(cell) && !isObject(cell)));
+  return kept[0][1].map((row2) => ({ ...constants, ...row2 }));
+}
+function byColumn(document2) {
+  const all = Object.entries(document2);
+  for (const [is, size] of [
+    [isList, (each) => each.length],
+    [isObject, (each) => Object.keys(each).length]
+  ]) {
+    const held = all.filter(([, each]) => is(each) && size(each));
+    if (!held.some(([name]) => isNamed(name, [...OWN, "right", "rate"]))) continue;
+    const row2 = (key) => Object.fromEntries(held.map(([name, each]) => [name, each[key]])), sizes = new Set(held.map(([, each]) => size(each)));
+    if (is === isList && held.length > 1 && held.length === all.length && sizes.size === 1)
+      return [...held[0][1].keys()].map(row2);
+    if (is === isList) continue;
+    const keys = Object.keys(held[0][1]);
+    if (sizes.size > 1 || held.some(([, each]) => keys.some((key) => !(key in each) || isObject(each[key])))) continue;
+    return keys.map((key) => ({ "(key)": key, ...row2(key) }));
+  }
+  return null;
+}
+function byKey(document2) {
+  const all = Object.entries(document2);
+  if (all.length < 2) return null;
+  if (all.every(([, each]) => isObject(each)))
+    return all.slice(0, LOOKED_AT).every(([, each]) => tells(each)) ? all.map(([key, row2]) => ({ "(key)": key, ...row2 })) : null;
+  if (!all.every(([, each]) => isList(each))) return null;
+  const cells2 = all.flatMap(([, each]) => each);
+  if (!cells2.length) return null;
+  if (cells2.every(isObject))
+    return all.flatMap(
+      ([key, rows], i2) => rows.map((row2, j) => ({ "(key)": key, ...row2, "(row)": i2, "(position)": j }))
+    );
+  return cells2.every(isOutcome) ? all.map(([key, each]) => ({ "(key)": key, "(value)": each })) : null;
+}
+function unfolded(rows, deep = DEEP) {
+  const plan = deep ? planOf(rows.slice(0, LOOKED_AT)) : null;
+  return plan ? unfolded(plan(rows), deep - 1) : rows;
+}
+function planOf(first) {
+  if (first.some((row2) => isList(row2.traces) && isObject(row2.task))) return rowsOfEpisodes;
+  const cells2 = {};
+  for (const row2 of first)
+    for (const [name, cell] of Object.entries(row2)) if (!missing(cell)) (cells2[name] ??= []).push(cell);
+  const names = Object.keys(cells2), scalar2 = names.filter((name) => !isList(cells2[name][0]) && !isObject(cells2[name][0])), own = OWN.some((role) => hinted(scalar2, role).length), lists = names.filter((name) => cells2[name].every(isList)), nested = lists.filter((name) => cells2[name].some((each) => each.some((row2) => tells(row2)))), named = nested.filter((name) => ROLLOUTS.includes(name.toLowerCase()));
+  if (nested.length > 1 && named.length !== 1 && !own)
+    throw new Error(`cannot be read: the rollouts may lie in ${nested.map(short).join(" or ")}: keep one of them`);
+  if (named.length || nested.length && !own) return (every2) => ofObjects(every2, (named.length ? named : nested)[0]);
+  if (own) return null;
+  const full = lists.filter((name) => cells2[name].some((each) => each.length)), found = full.filter((name) => cells2[name].every((each) => each.every(isOutcome))), strong = OWN.flatMap((role) => hinted(found, role)), weak = found.filter(mayReward), ofTruth = full.filter((name) => cells2[name].every((each) => each.every((cell) => typeof cell === "boolean"))), list = strong[0] ?? weak[0] ?? (ofTruth.length === 1 ? ofTruth[0] : null);
+  if (list) {
+    const beside = full.filter(
+      (name) => first.every((row2) => !row2[name]?.length || !row2[list]?.length || row2[name].length === row2[list].length)
+    );
+    return (every2) => ofLists(every2, list, beside);
+  }
+  const families = familiesOf(names, cells2);
+  return families.length ? (every2) => ofFamilies(every2, families) : null;
+}
+var outer = (row2, without) => Object.fromEntries(
+  Object.entries(row2).filter(([name]) => !without.includes(name)).map(([name, cell]) => [isNamed(name, [...OWN, "rate"]) && name !== "(value)" ? `(${name})` : name, cell])
+);
+var ofObjects = (rows, name) => rows.flatMap((row2, i2) => {
+  const held = Object.entries(outer(row2, [name]));
+  return (row2[name] ?? []).map((each, j) => {
+    const inner = isObject(each) ? each : {}, kept = held.map(([key, cell]) => [key in inner ? `(${key})` : key, cell]);
+    return { ...Object.fromEntries(kept), ...inner, "(row)": i2, "(position)": j };
+  });
+});
+var ofLists = (rows, name, beside) => rows.flatMap((row2, i2) => {
+  if (!isList(row2[name])) return [{ ...row2, "(row)": i2 }];
+  const eachOf = beside.filter((each) => isList(row2[each])), held = outer(row2, eachOf);
+  return row2[name].map((_, j) => ({
+    ...held,
+    ...Object.fromEntries(eachOf.filter((each) => j < row2[each].length).map((each) => [each, row2[each][j]])),
+    "(row)": i2,
+    "(position)": j
+  }));
+});
+function familiesOf(names, cells2) {
+  const found = /* @__PURE__ */ new Map();
+  for (const name of names) {
+    const match = /^(.*?)[_\- ]?(\d{1,6})$/s.exec(name);
+    if (!match) continue;
+    if (!found.has(match[1])) found.set(match[1], []);
+    found.get(match[1]).push([Number(match[2]), name]);
+  }
+  for (const columns2 of found.values()) columns2.sort(([a], [b]) => a - b);
+  const numbersOf = (columns2) => columns2.map(([i2]) => i2);
+  for (const [prefix, columns2] of found) {
+    const numbers2 = numbersOf(columns2), fits = (ROLLOUTS.includes(prefix.toLowerCase()) || mayReward(prefix)) && numbers2.length > 1 && numbers2[0] < 2 && numbers2.every((i2, j) => i2 === numbers2[0] + j) && columns2.every(([, name]) => cells2[name].every(isOutcome));
+    if (fits) return [...found].filter(([, others]) => String(numbersOf(others)) === String(numbers2));
+  }
+  return [];
+}
+var ofFamilies = (rows, families) => {
+  const numbered2 = families.flatMap(([, columns2]) => columns2.map(([, name]) => name)), isKnown = (prefix) => [...HINTS.prompt, ...HINTS.text].includes(prefix) || mayReward(prefix);
+  return rows.flatMap((row2, i2) => {
+    const held = outer(row2, numbered2);
+    return families[0][1].flatMap(([position], j) => {
+      const cells2 = families.map(([prefix, columns2]) => [isKnown(prefix) ? prefix : "(value)", row2[columns2[j][1]] ?? null]);
+      if (cells2.every(([, cell]) => missing(cell))) return [];
+      return [{ ...held, ...Object.fromEntries(cells2), "(row)": i2, "(position)": position }];
+    });
+  });
+};
+var rowsOfEpisodes = (rows) => rows.flatMap((episode, i2) => {
+  const work = episode.run?.work ?? {}, place = (work.type === "eval" ? "evaluation " : "") + (episode.env?.name || episode.env?.id || ""), traces = episode.traces?.length ? episode.traces : [{ id: episode.id }];
+  return traces.flatMap((trace) => {
+    if (trace.agent?.trainable === false) return [];
+    const task = trace.task ?? episode.task, name = task.key || task.hash;
+    if (!name)
+      throw new Error(
+        `the task of episode ${i2 + 1} has no key and no hash: write the episodes with a newer version of verifiers`
+      );
+    const scores = Object.values(trace.rewards ?? {}).filter((reward) => reward !== null);
+    return [
+      {
+        problem_id: String(name),
+        env_agent: `${place} ${trace.agent?.name || "agent"}`,
+        trace: trace.id ?? "",
+        reward: scores.length ? scores.reduce((sum, { score, weight: weight2 = 1 }) => sum + score * weight2, 0) : null,
+        ..."step" in work ? { step: work.step } : {}
+      }
+    ];
+  });
+});
+
+// meaning.js
+var FILE = "(file)";
+var LISTED = 20;
+var RATE_OF = /^(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9})$/;
+var SUMMARY = /^(?:(mean|max|min|median|std)[/_].*|.*__(MIN|MAX)|.*[/_](mean|avg|std))$/;
+var BINARY = ["0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"];
+function listed(names, between = ", ") {
+  const more = names.length > LISTED ? ` and ${(names.length - LISTED).toLocaleString("en")} more` : "";
+  return names.slice(0, LISTED).map((name) => short(identity(name))).join(between) + more;
+}
+var candidates = (names) => names.length ? ` (${listed(names, " or ")}?)` : "";
+var told2 = (cells2) => cells2.filter((cell) => !missing(cell));
+var isShort = (cell) => typeof cell !== "object" && !(typeof cell === "string" && cell.length > 200);
+var every = (cells2, fits) => {
+  const values = told2(cells2).map(number);
+  return values.length > 0 && values.every((value) => value !== null && fits(value));
+};
+var isRate = (cells2) => every(cells2, (value) => value >= 0 && value <= 1);
+var isCount = (cells2) => every(cells2, (value) => value % 1 === 0 && value >= 0);
+var areRatios = (cells2) => told2(cells2).length > 0 && told2(cells2).every((cell) => RATIO.test(String(cell)));
+function isBinary(cells2) {
+  const values = new Set(told2(cells2).map(verdict));
+  return values.size > 0 && [...values].every((value) => [0, 1, -1].includes(value)) && !(values.has(0) && values.has(-1));
+}
+function wanted(first, choice, columnsOf) {
+  const cells2 = /* @__PURE__ */ new Map();
+  const add = (name, cell) => cells2.has(name) ? cells2.get(name).push(cell) : cells2.set(name, [cell]);
+  for (const row2 of first)
+    for (const [name, cell] of Object.entries(row2)) {
+      add(name, cell);
+      if (isObject(cell)) for (const [key, value] of Object.entries(cell)) add(`${name}.${key}`, value);
+    }
+  const all = [...new Set(first.flatMap(Object.keys))].filter((name) => !name.startsWith("(")), named = namedColumns(choice);
+  for (const name of named) {
+    if (cells2.has(name) || name === FILE) continue;
+    const own = columnsOf(first, name);
+    if (own.every(missing)) throw new Error(`found columns ${listed(all)}, and no ${short(name)}: name one of them`);
+    cells2.set(name, own);
+  }
+  const full = Object.fromEntries([...cells2].map(([name, each]) => [name, told2(each)])), names = Object.keys(full), scalar2 = names.filter((name) => full[name].every(isShort)), known = [...ROLLOUTS, ...HINTS.text, ...HINTS.answer], lists = names.filter((name) => full[name].length && full[name].every(Array.isArray) && known.includes(name.toLowerCase())), seen = [.../* @__PURE__ */ new Set([...scalar2, ...named.filter((name) => name in full)])], found = outcomeOf(Object.fromEntries(seen.map((name) => [name, full[name]])), choice, lists);
+  if (!found) throw new Error(unclear(all, full, choice));
+  const problems = [...hinted(scalar2, "problem"), ...hinted(names, "prompt").slice(0, 2)], lengths = lists.includes(found.size) ? [found.size] : [], long = ["text", "answer"].flatMap(
+    (role) => hinted(names, role).filter((name) => !problems.includes(name) && !lengths.includes(name) && full[name].some((cell) => typeof cell !== "number")).slice(0, 1)
+  ), roles = ["step", "sample", "trace", "within", "filter", "advantage", "size", "length", "truncated"], rows = scalar2.filter((name) => mayReward(name) || [...OWN, "right", "rate"].some((role) => rank(name, role) >= 0)), kept = [...named, ...problems, ...found.names, ...rows, ...roles.flatMap((role) => hinted(scalar2, role))], labels2 = scalar2.filter((name) => full[name].length && !kept.includes(name) && !long.includes(name));
+  return {
+    all,
+    names: [.../* @__PURE__ */ new Set([...kept, ...long, ...lengths, ...labels2, FILE])],
+    long,
+    lists: lengths,
+    labels: labels2,
+    signature: `columns ${[...problems.slice(0, 1), ...found.names.slice(0, 1)].join(", ")}`
+  };
+}
+var chosen = ({ only = [] }) => only.map((text2) => {
+  const at = text2.indexOf("=");
+  if (at < 0) throw new Error(`only = '${text2}': write COLUMN=VALUE`);
+  return [text2.slice(0, at), text2.slice(at + 1)];
+});
+var namedColumns = (choice) => [choice.problem, choice.reward, ...chosen(choice).map(([name]) => name), ...choice.within ?? [], ...choice.pooled ?? []].filter(
+  (name) => name
+);
+function outcomeOf(cells2, choice, lists) {
+  const names = Object.keys(cells2), n = choice.n ?? null, isUnjudged = (choice.threshold ?? choice.success ?? null) === null, sizes = hinted(names, "size").filter((name) => name.toLowerCase() !== "k"), last2 = names.filter((name) => name === "k" && hinted(names, "right")[0] !== "k"), size = n ?? sizes[0] ?? (lists.length === 1 ? lists[0] : null) ?? last2[0] ?? null;
+  if (choice.reward) return { kind: kindOf(choice.reward, cells2[choice.reward], n, size, isUnjudged), names: [choice.reward], size };
+  const rights = names.includes("(row)") ? [] : hinted(names, "right").filter(
+    (name) => name !== size && !(cells2[name].length && cells2[name].every((cell) => typeof cell === "boolean"))
+  );
+  if (rights.length && size !== null) return { kind: "counts", names: rights.slice(0, 1), size };
+  let graded = null;
+  for (const role of OWN) {
+    const own = hinted(names, role).filter((name) => cells2[name].every(isOutcome)), binary = own.filter((name) => isBinary(cells2[name]));
+    if (binary.length) return { kind: "reward", names: binary, size: null };
+    graded ??= own[0] ?? hinted(names, role).find((name) => !cells2[name].some((cell) => typeof cell === "object" && cell)) ?? null;
+  }
+  const ofN = Object.fromEntries(names.flatMap((name) => RATE_OF.test(name) ? [[name, Number(RATE_OF.exec(name)[1])]] : []));
+  for (const name of [...Object.keys(ofN), ...hinted(names, "rate")]) {
+    const known = ofN[name] ?? SIZES[name.toLowerCase()] ?? n ?? size;
+    if (areRatios(cells2[name])) return { kind: "ratio", names: [name], size: null };
+    if (isRate(cells2[name]) && !SUMMARY.test(name) && (known !== null || !isBinary(cells2[name])))
+      return { kind: "rate", names: [name], size: known };
+  }
+  if (graded) return { kind: n && isRate(cells2[graded]) && isUnjudged ? "rate" : "reward", names: [graded], size: n };
+  const roles = Object.keys(HINTS).filter((role) => !["right", "rate"].includes(role)), besides = names.filter((name) => every(cells2[name], () => true) && !roles.some((role) => rank(name, role) >= 0));
+  if (names.some((name) => rank(name, "advantage") >= 0))
+    return besides.length === 1 ? { kind: "reward", names: besides, size: null } : null;
+  const weak = names.filter((name) => mayReward(name) && isBinary(cells2[name]));
+  if (rights.length && !weak.length)
+    throw new Error(`column ${rights[0]} counts right rollouts and nothing says of how many: say n`);
+  return weak.length ? { kind: "reward", names: weak, size: null } : null;
+}
+function kindOf(name, cells2, n, size, isUnjudged) {
+  if (!isUnjudged) return "reward";
+  if (areRatios(cells2)) return "ratio";
+  if ((n || rank(name, "right") >= 0) && size !== null && isCount(cells2) && !isBinary(cells2)) return "counts";
+  return isRate(cells2) && (n || rank(name, "rate") >= 0 || RATE_OF.test(name)) ? "rate" : "reward";
+}
+function unclear(all, full, choice) {
+  if (all.includes("_step") && all.includes("_runtime") || all.some((name) => /__(MIN|MAX)$/.test(name)))
+    return "a history of metrics exported from W&B, which holds means and no rollouts: export the table of completions";
+  const numbers2 = all.filter((name) => every(full[name], () => true));
+  if (all.includes("step") && numbers2.length === all.length && !namedColumns(choice).length)
+    return `found columns ${listed(all)}: a history of metrics, one row a step, which holds means and no rollouts; give what the rollouts of each problem got`;
+  if (all.some((name) => SUMMARY.test(name)) && !hinted(all, "problem").length)
+    return `found columns ${listed(all)}: means and other summaries and no rollouts; give what the rollouts of each problem got`;
+  const known = ["step", "problem", "prompt", "advantage", "sample"], rewards = numbers2.filter((name) => name !== choice.problem && !known.some((role) => rank(name, role) >= 0)), problems = all.filter((name) => {
+    const cells2 = full[name].map(identity), different = new Set(cells2);
+    return name !== "step" && different.size < cells2.length && ![...different].every((cell) => BINARY.includes(cell));
+  }), ask = [];
+  if (!choice.problem && !hinted(all, "problem").length && !hinted(all, "prompt").length)
+    ask.push(`the problem${candidates(problems)}`);
+  if (!choice.reward)
+    ask.push(`the reward${candidates(rewards) || " (none holds 0 and 1, true and false, or correct and wrong)"}`);
+  return `found columns ${listed(all)}: name ${ask.join(" and ") || "others"}; or give n and k of each problem, or a problem and a reward in every row`;
+}
+
+// rollouts.js
+var LOOKED_AT2 = 100;
+var LARGEST_N = 1e4;
+var RATE_SLACK = 1e-3;
+function readCounts(tables, choice = {}) {
+  const left = [], rows = [];
+  let found, refusal;
+  for (const { name, rows: given, step } of tables) {
+    if (!given.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
+    const own = unfolded(given);
+    let what;
+    try {
+      what = wanted(own.slice(0, LOOKED_AT2), choice, (some, column) => some.map(readerOf(column)));
+    } catch (error) {
+      left.push(name);
+      refusal = error;
+      continue;
+    }
+    found ??= what;
+    if (what.signature !== found.signature)
+      throw new Error(`${name} is read by ${what.signature}, the files before it by ${found.signature}: give one kind`);
+    const file = tables.length > 1 ? name.replace(/[-_.\s\d]+/g, " ").trim() : "";
+    for (const row2 of own) rows.push({ row: row2, step: step ?? null, file });
+  }
+  if (!found) throw refusal;
+  const counts2 = new Reading(rows, found, choice).counts();
+  if (left.length) {
+    const some = `${left.slice(0, 3).join(", ")}${left.length > 3 ? ", ..." : ""}`;
+    counts2.notes.push(`${left.length} of ${tables.length} files hold no rollouts and are left out: ${some}`);
+  }
+  return counts2;
+}
 function isSuccess(cell, success) {
-  const value = number(cell), wanted = number(success);
-  if (value !== null && wanted !== null) return value === wanted;
+  const value = number(cell), right = number(success);
+  if (value !== null && right !== null) return value === right;
   return String(cell).trim().toLowerCase() === success.trim().toLowerCase();
 }
-function checkSize(n, problem) {
-  if (n > LARGEST_N) {
+function smallestN(rates) {
+  if (!rates.some((rate) => rate > 0 && rate < 1)) return null;
+  for (let n = 2; n <= 1024; n++)
+    if (rates.every((rate) => Math.abs(rate * n - Math.round(rate * n)) <= n * 1e-4 + RATE_SLACK)) return n;
+  return null;
+}
+function wilson(right, n) {
+  const z = 1.959964, p = right / n, half = z * Math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)), ends3 = [-half, half].map((each) => ((p + z * z / (2 * n) + each) / (1 + z * z / n)).toFixed(3));
+  return `${right.toLocaleString("en")} of ${n.toLocaleString("en")}, ${p.toFixed(3)} [${ends3.join(", ")}]`;
+}
+function numbered(...columns2) {
+  return columns2.reduce((before, column) => {
+    const seen = /* @__PURE__ */ new Map();
+    return column.map((code, i2) => {
+      const key = before ? `${before[i2]} ${code}` : code;
+      if (!seen.has(key)) seen.set(key, seen.size);
+      return seen.get(key);
+    });
+  }, null);
+}
+var most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
+var least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
+var distinct = (values) => new Set(values).size;
+var said = (value) => value.toLocaleString("en");
+var span = (values) => least(values) === most(values) ? `${least(values)}` : `${least(values)} to ${most(values)}`;
+var Reading = class {
+  constructor(rows, found, choice) {
+    Object.assign(this, { rows, found, choice, notes: [], held: /* @__PURE__ */ new Map() });
+    this.kept = [...rows.keys()];
+    this.names = found.names.filter((name) => this.column(name).cells.some((cell) => !missing(cell)));
+    this.choose();
+    const cells2 = this.names.filter((name) => !found.long.includes(name)).map((name) => [name, this.column(name).cells]), outcome = outcomeOf(Object.fromEntries(cells2), choice, found.lists);
+    if (!outcome) throw new Error("the first rows have rewards, and later ones none that are clear");
+    Object.assign(this, { kind: outcome.kind, outcomes: outcome.names, size: outcome.size });
+    this.stepName = this.hinted("step") ?? "";
+    if (!this.stepName && this.kind === "rate" && this.outcomes[0] === "(value)") this.stepName = "(position)";
+    this.within = [...hinted(this.names, "within").slice(0, 1), ...choice.within ?? []];
+    this.problem = choice.problem || this.problemColumn();
+    this.problemOf = this.problem ? (row2) => identity(this.cell(this.problem, row2)) : (row2) => `row ${row2}`;
+    this.group = this.groups();
+  }
+  /** The different cells of a column, and the number of each row's: { cells, codes }. "" is the step of the file. */
+  column(name) {
+    if (this.held.has(name)) return this.held.get(name);
+    const own = { "": ({ step }) => step, [FILE]: ({ file }) => file }[name], read = readerOf(name), numbers2 = /* @__PURE__ */ new Map(), codes = this.rows.map((each) => {
+      let cell = own ? own(each) : read(each.row);
+      if (this.found.lists.includes(name)) cell = Array.isArray(cell) ? cell.length : null;
+      if (typeof cell === "object" && cell !== null) cell = identity(cell);
+      const key = Number.isNaN(cell) ? null : typeof cell === "boolean" ? Number(cell) : cell ?? null;
+      if (!numbers2.has(key)) numbers2.set(key, { code: numbers2.size, cell: cell ?? null });
+      return numbers2.get(key).code;
+    });
+    this.held.set(name, { codes, cells: [...numbers2.values()].map(({ cell }) => cell) });
+    return this.held.get(name);
+  }
+  hinted = (role) => hinted(this.names, role)[0];
+  codes = (name) => this.kept.map((row2) => this.column(name).codes[row2]);
+  cell = (name, row2) => this.column(name).cells[this.column(name).codes[row2]];
+  cellsOf = (name) => this.kept.map((row2) => this.cell(name, row2));
+  values = (name) => this.cellsOf(name).map((cell) => missing(cell) ? NaN : verdict(cell) ?? NaN);
+  steps = () => this.codes(this.stepName);
+  apart = () => [this.steps(), ...this.within.map(this.codes)];
+  name = (row2) => [...this.within.toReversed().map((name) => identity(this.cell(name, row2))), this.problemOf(row2)].join(" ");
+  keep(fits) {
+    this.group = this.group && numbered(this.group.filter((_, i2) => fits(i2)));
+    this.kept = this.kept.filter((_, i2) => fits(i2));
+  }
+  /** The rows that `only` leaves, and of those judged several times the first judgement. */
+  choose() {
+    for (const [name2, value] of chosen(this.choice)) {
+      this.kept = this.kept.filter((row2) => isSuccess(this.cell(name2, row2), value));
+      this.notes.push(`only rows with ${name2} = ${short(value)} are read`);
+    }
+    if (!this.kept.length) throw new Error(`no row has ${listed(this.choice.only)}: choose another value`);
+    const name = this.hinted("filter");
+    if (!name || !this.hinted("problem")) return;
+    const first = this.cell(name, this.kept[0]), others = Map.groupBy(this.cellsOf(name), (cell) => cell);
+    others.delete(first);
+    if (!others.size) return;
+    const left = [...others].map(([cell, rows]) => `${cell} (${rows.length})`);
+    this.notes.push(`only the first ${name} is read; left out: ${listed(left)} rows`);
+    this.kept = this.kept.filter((row2) => this.cell(name, row2) === first);
+  }
+  // --- Problems ------------------------------------------------------------------------------------------------------
+  problemColumn() {
+    const named = [...hinted(this.names, "problem"), ...hinted(this.names, "prompt")];
+    if (this.kind !== "reward") return this.problemOfCounts(named);
+    const full = named.filter((name) => !this.column(name).cells.some(missing)), found = [...full.length ? full : named, ...this.names.includes("(row)") ? ["(row)"] : []];
+    if (!found.length) this.refuseNameless();
+    const groups = Object.fromEntries(found.map((name) => [name, numbered(...this.apart(), this.codes(name))])), several = found.filter((name) => most(groups[name]) + 1 < this.kept.length);
+    if (!several.length || !(several.includes(found[0]) || isOfRows(found[0]))) return found[0];
+    const [first, ...others] = several;
+    for (const other of others) {
+      const joint = numbered(groups[first], groups[other]), cells2 = most(joint) + 1, problems = most(groups[first]) + 1;
+      if (other === "(row)" || cells2 === problems || cells2 === joint.length) continue;
+      const of = Map.groupBy([...new Map(joint.map((cell, i2) => [cell, groups[first][i2]]))], ([, problem]) => problem), divided = [...of.values()].filter((each) => each.length > 1).length;
+      if (divided >= 0.05 * problems || rank(other, "prompt") < 0)
+        throw new Error(
+          `the problem may be ${first} (${said(problems)} values) or ${other} (${said(most(groups[other]) + 1)}), which divides it: name one as the problem, or ${other} as what problems differ by if both name it`
+        );
+      this.notes.push(`some problems of one ${first} differ in ${other}`);
+    }
+    return first;
+  }
+  problemOfCounts(named) {
+    const policies = hinted(this.names, "policy").filter(
+      (name) => this.kept.length > 1 && distinct(this.codes(name)) === this.kept.length
+    );
+    if (named.length && !(policies.length && isOfRows(named[0]))) return named[0];
+    const known = [...this.outcomes, this.size, "step", "k"];
+    if (this.found.all.some((name) => !known.includes(name)))
+      this.refuseNameless(
+        policies.length ? `; the rows differ in ${policies[0]}, as checkpoints or models do, and a mean over all problems says nothing of single ones` : ""
+      );
+    return "";
+  }
+  refuseNameless(why = "") {
+    const known = [...this.outcomes, this.size, "step"], others = this.found.all.filter((name) => !known.includes(name));
+    throw new Error(`found columns ${listed(this.found.all)}: name the problem${candidates(others)}${why}`);
+  }
+  /** The number of each row's group: a problem of a step. */
+  groups() {
+    if (!this.problem) return [...this.kept.keys()];
+    const lost = this.kept.find((row2) => missing(this.cell(this.problem, row2)));
+    if (lost !== void 0) throw new Error(`row ${lost + 1} has no ${this.problem}: every rollout needs its problem`);
+    const codes = this.codes(this.problem), groups = numbered(...this.apart(), codes), parts = this.column(this.problem).cells.map((cell) => /^(.+)_(\d+)_\d+$/.exec(identity(cell)));
+    if (this.problem !== "uid" || most(groups) + 1 < codes.length || !parts.every((match) => match)) return groups;
+    const seen = /* @__PURE__ */ new Set();
+    for (const [, problem, rollout] of parts) {
+      const key = JSON.stringify([problem, rollout]);
+      if (seen.has(key))
+        throw new Error(
+          `rollout ${rollout} of problem '${problem}' appears twice: give every rollout of a problem its own index`
+        );
+      seen.add(key);
+    }
+    this.problemOf = (row2) => parts[this.column(this.problem).codes[row2]][1];
+    return numbered(...this.apart(), this.kept.map(this.problemOf));
+  }
+  // --- Rollouts ------------------------------------------------------------------------------------------------------
+  /** Leave out rollouts that stand in two files, and steps that repeat another word for word. */
+  dropRepeated() {
+    const text2 = this.found.long.find((name2) => rank(name2, "text") >= 0), name = this.hinted("trace") ?? (text2 ? this.hinted("sample") : void 0);
+    if (name) {
+      const spoken = [text2, this.outcomes[0]].filter((each) => each).map(this.codes), rollout = numbered(this.group, this.codes(name)), first2 = /* @__PURE__ */ new Map(), all = rollout.length;
+      rollout.forEach((each, i2) => first2.has(each) || first2.set(each, i2));
+      const twice = all - first2.size;
+      if (twice && most(numbered(rollout, ...spoken)) === most(rollout)) {
+        this.keep((i2) => first2.get(rollout[i2]) === i2);
+        this.notes.push(`${twice} rollouts stand there twice and count once`);
+      } else if (2 * twice >= first2.size && !this.choice.pooled?.includes(name))
+        throw new Error(
+          `column ${name} numbers rollouts and says the same of ${said(twice)} with different texts or rewards, as if several policies were in the file: name what sets them apart, or say that ${name} makes no difference`
+        );
+    }
+    if (!text2 || !this.stepName || !this.hinted("advantage")) return;
+    const steps = this.steps(), rows = numbered(...[this.problem, text2, this.outcomes[0]].map(this.codes)), content = Map.groupBy([...steps.keys()], (i2) => steps[i2]), first = /* @__PURE__ */ new Map();
+    for (const [step, places] of content) {
+      const key = places.map((i2) => rows[i2]).join(" ");
+      if (!first.has(key)) first.set(key, step);
+    }
+    const last2 = [...first.values()];
+    this.keep((i2) => last2.includes(steps[i2]));
+    if (content.size > first.size) this.notes.push(`${content.size - first.size} steps repeat another and are dropped`);
+  }
+  /** [rewards of each row, right ones]. */
+  rewards() {
+    this.dropRepeated();
+    const [name] = this.outcomes, { threshold = null, success = null } = this.choice, cells2 = this.cellsOf(name), values = this.values(name), told3 = cells2.map((cell) => !missing(cell)), right = cells2.map(
+      (cell, i2) => success !== null ? isSuccess(cell, success) : threshold !== null ? values[i2] >= threshold : values[i2] === 1
+    );
+    const sums = /* @__PURE__ */ new Map();
+    this.group.forEach((group2, i2) => sums.set(group2, (sums.get(group2) ?? 0) + told3[i2]));
+    if (most([...sums.values()]) <= 1 && told3.some((each) => each))
+      this.refuseSingles(
+        values.filter((_, i2) => told3[i2]),
+        right.filter((_, i2) => told3[i2])
+      );
+    for (const other of this.outcomes.slice(1)) {
+      const others = this.values(other), both = values.filter((value, i2) => Number.isFinite(value) && Number.isFinite(others[i2])).length, differ = values.filter(
+        (value, i2) => Number.isFinite(value) && Number.isFinite(others[i2]) && value === 1 !== (others[i2] === 1)
+      ).length;
+      if (differ)
+        throw new Error(
+          `columns ${name} and ${other} may both be the reward and differ in ${said(differ)} of ${said(both)} rows: name the reward${candidates(this.outcomes)}`
+        );
+    }
+    if (success === null && threshold === null) this.checkBinary(cells2, values);
+    return [told3.map(Number), right.map((each, i2) => Number(each && told3[i2]))];
+  }
+  refuseSingles(values, right) {
+    const name = this.outcomes.join(" or "), steps = distinct(this.steps()), clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values), known = values.filter(Number.isFinite), all = right.filter((each) => each).length, tells2 = clear ? `the accuracy by ${name} is ${wilson(all, right.length)}` : `the mean of ${name} is ${(known.reduce((a, b) => a + b, 0) / known.length).toFixed(3)}`;
     throw new Error(
-      `problem ${short(problem)} has n = ${n} rollouts: the audit takes up to ${LARGEST_N} a problem; give fewer, or correct the file`
+      `column ${this.problem} gives every rollout a problem of its own${steps > 1 ? `, at ${steps} steps` : ""}: one rollout a problem tells no pass rates, and ${tells2}; give several rollouts of a problem, or name its column`
     );
   }
-}
-var isChosen = (row2, only) => only.every(([name, value]) => isSuccess(readerOf(name)(row2) ?? null, value));
-function countsOf(rows, { problem, reward, size, within, only }) {
-  const nameOf = [...within.toReversed(), problem].map(readerOf), steps = rows.map((row2) => "step" in row2 ? number(row2.step) : null), last2 = steps.reduce((most, step, i2) => step > most && isChosen(rows[i2], only) ? step : most, -Infinity);
-  const n = [], correct = [], seen = /* @__PURE__ */ new Set();
-  rows.forEach((row2, i2) => {
-    if (!isChosen(row2, only) || steps[i2] !== null && steps[i2] < last2) return;
-    const name = problem ? nameOf.map((of) => identity(of(row2) ?? null)).join(" ") : `row ${i2}`, [tried, right] = [number(row2[size]), number(row2[reward])];
-    if (seen.has(name))
+  checkBinary(cells2, values) {
+    const [name] = this.outcomes, different = new Set(cells2.filter((cell) => !missing(cell)).map(verdict)), isSign = (value) => [0, 1, -1].includes(value);
+    if (![...different].every(isSign)) {
+      const i2 = cells2.findIndex((cell) => !missing(cell) && !isSign(verdict(cell))), rates = [...new Set(values.filter(Number.isFinite))], isRate2 = rates.length && rates.every((rate) => rate >= 0 && rate <= 1), n = smallestN(rates) ?? Infinity, of = n < values.filter(Number.isFinite).length ? n : "how many", words = isRate2 ? `; if it is the rate of several rollouts, say that n is ${of}` : "";
       throw new Error(
-        `problem ${short(name)} has several rows of counts: choose some, name what sets problems apart, or add them up`
-      );
-    seen.add(name);
-    if (!Number.isInteger(tried) || !Number.isInteger(right) || tried < 1 || right < 0 || right > tried) {
-      throw new Error(
-        `problem ${name} has ${reward} = ${row2[reward]} of ${size} = ${row2[size]}: counts must be whole, with 0 <= ${reward} <= ${size}`
+        `reward ${short(identity(cells2[i2]))} in row ${this.kept[i2] + 1} (${this.problem} ${short(this.name(this.kept[i2]))}): a reward must be 0 or 1, or -1 or 1; give the threshold from which it is right, or the value that is${words}`
       );
     }
-    checkSize(tried, name);
-    n.push(tried);
-    correct.push(right);
-  });
-  const notes = [`${n.length} problems, counts from columns ${size} and ${reward}`];
-  if (steps.some((step, i2) => step !== null && step < last2 && isChosen(rows[i2], only))) {
-    if (!problem && n.length === 1)
+    if (different.has(0) && different.has(-1))
+      throw new Error(`column ${name} holds rewards of -1, 0 and 1: give a threshold, from which one is right`);
+    if (different.has(-1)) this.notes.push("a reward of -1 is wrong, 1 is right");
+  }
+  // --- Counts and rates ----------------------------------------------------------------------------------------------
+  /** [n, right ones] of each row that counts all rollouts of a problem, 0 for none. */
+  shares() {
+    const [name] = this.outcomes, counted2 = this.kind === "counts";
+    if (counted2) this.keepLastStep();
+    const cells2 = this.cellsOf(name), values = this.values(name), sizes = typeof this.size === "string" ? this.values(this.size) : null, first = /* @__PURE__ */ new Map(), told3 = cells2.map((cell, i2) => {
+      if (!counted2 && missing(cell)) return false;
+      const before = first.get(this.group[i2]);
+      if (before === void 0) return Boolean(first.set(this.group[i2], i2));
+      if (counted2 || cells2[before] !== cell)
+        throw new Error(
+          `problem ${short(this.name(this.kept[i2]))} has ${name} ${cells2[before]} and ${cell}, several rows of counts: choose some, name what sets problems apart, or add them up`
+        );
+      return false;
+    }), rates = values.filter((_, i2) => told3[i2]), inferred = this.kind === "rate" && this.size === null ? this.inferred(rates) : null;
+    const pairs = cells2.map((cell, i2) => {
+      if (!told3[i2]) return [0, 0];
+      const match = this.kind === "ratio" ? RATIO.exec(String(cell)) : null, n2 = match ? Number(match[2]) : sizes ? sizes[i2] : inferred ?? this.size ?? 0, right2 = match ? Number(match[1]) : this.kind === "rate" ? Math.round(values[i2] * n2) : values[i2], problem = short(this.name(this.kept[i2])), of = this.size ?? "n";
+      if (this.kind === "rate" && !(Math.abs(right2 - values[i2] * n2) <= Math.max(RATE_SLACK, n2 * 1e-4)))
+        throw new Error(
+          `problem ${problem} has the pass rate ${cell}, which is no whole number of ${n2} rollouts: look at the column ${name}`
+        );
+      if (!(Number.isInteger(n2) && Number.isInteger(right2) && n2 >= 1 && right2 >= 0 && right2 <= n2))
+        throw new Error(
+          `problem ${problem} has ${name} = ${cell} of ${of} = ${sizes ? this.cell(this.size, this.kept[i2]) : n2}: counts must be whole, with 0 <= ${name} <= ${of}`
+        );
+      return [n2, right2];
+    });
+    const [n, right] = [0, 1].map((i2) => pairs.map((pair2) => pair2[i2]));
+    const isSetting = counted2 && name.toLowerCase() === "k" && !this.choice.reward && n.length > 1;
+    if (isSetting && distinct(n) === 1 && distinct(right) === 1 && 0 < right[0] && right[0] < n[0])
       throw new Error(
-        "every step has one row of counts, as a table of checkpoints has: give the counts of each problem"
+        `columns ${this.size} and ${name} are ${n[0]} and ${right[0]} in every row: name ${name} as the column of the reward if that many of ${this.size} rollouts were right, or the column that is`
       );
-    notes.push(`only the last step is read: ${last2}`);
-  }
-  return { n, correct, notes, tool: "" };
-}
-var Tally = class {
-  constructor(layout, choice) {
-    Object.assign(this, { layout, choice, rows: 0, lost: 0 });
-    this.groups = /* @__PURE__ */ new Map();
-    this.values = /* @__PURE__ */ new Set();
-    this.shares = /* @__PURE__ */ new Map();
-    this.others = /* @__PURE__ */ new Map();
-    this.seen = /* @__PURE__ */ new Set();
-    this.repeated = 0;
-    this.content = /* @__PURE__ */ new Map();
-    this.numbers = /* @__PURE__ */ new Map();
-    this.labels = new Labels((layout.labels ?? []).map((name) => [name, readerOf(name)]));
-  }
-  /** Count rows, those without a step as of `given`. */
-  add(rows, given) {
-    const { layout } = this, problemOf = readerOf(layout.problem), rewardOf = readerOf(layout.reward), withinOf = layout.within.map(readerOf), pooledOf = layout.pooled.map(readerOf), advantageOf = layout.advantage ? readerOf(layout.advantage) : null, outcome = { ratio: this.addRatio, rate: this.addRate, metrics: this.addMetrics }[layout.cell] ?? this.addReward;
-    let kept;
-    for (const row2 of rows) {
-      this.rows++;
-      if (!isChosen(row2, layout.only)) continue;
-      if (layout.one) {
-        const value = String(row2[layout.one]);
-        kept ??= value;
-        if (value !== kept) {
-          this.others.set(value, (this.others.get(value) ?? 0) + 1);
-          continue;
-        }
-      }
-      if (layout.once) {
-        if (this.seen.has(row2[layout.once])) {
-          this.repeated++;
-          continue;
-        }
-        this.seen.add(row2[layout.once]);
-      }
-      let problem = problemOf(row2);
-      if (problem === null || problem === void 0 || problem === "")
-        throw new Error(`row ${this.rows} has no ${layout.problem}: every rollout needs its problem`);
-      problem = identity(problem);
-      for (const of of withinOf) problem = `${identity(of(row2) ?? null)} ${problem}`;
-      const at = "step" in row2 ? row2.step : given, step = missing(at) ? null : identity(at), key = JSON.stringify([step, problem]);
-      if (layout.logged_twice) {
-        const { step: _, ...content } = row2;
-        if (!this.content.has(step)) this.content.set(step, []);
-        this.content.get(step).push(identity(content));
-      }
-      if (!this.groups.has(key)) this.groups.set(key, { step, problem, n: 0, right: 0, got: [NaN, NaN] });
-      const group2 = this.groups.get(key), { n, right } = group2;
-      outcome.call(this, rewardOf(row2), group2, row2, key);
-      const advantage = advantageOf && group2.n === n + 1 ? number(advantageOf(row2)) : null;
-      if (advantage !== null) group2.got[group2.right > right ? 0 : 1] = advantage;
-      const place = JSON.stringify([key, ...pooledOf.map((of) => identity(of(row2) ?? null))]);
-      if (!this.numbers.has(place)) this.numbers.set(place, this.numbers.size);
-      this.labels.add(row2, this.numbers.get(place));
-    }
-    return this;
-  }
-  addReward(cell, group2, row2, key) {
-    const { threshold, success } = this.choice;
-    if (Array.isArray(cell)) {
-      for (const each of cell) this.addReward(each, group2, row2, key);
-      return;
-    }
-    if (missing(cell)) {
-      this.lost++;
-      return;
-    }
-    group2.n++;
-    if (success !== void 0 && success !== null) {
-      group2.right += isSuccess(cell, success);
-      return;
-    }
-    const value = number(cell);
-    if (threshold !== void 0 && threshold !== null && value !== null) {
-      group2.right += value >= threshold;
-      return;
-    }
-    if (value !== 0 && value !== 1 && value !== -1) {
-      throw new Error(
-        `reward ${said(cell)} in row ${this.rows} (${this.layout.problem} ${short(group2.problem)}): a reward must be 0 or 1, or -1 or 1; give the threshold from which it is right, or the value that is`
+    if (counted2 && most(n) === 1)
+      this.refuseSingles(
+        right,
+        right.map((each) => each === 1)
       );
-    }
-    this.values.add(value);
-    group2.right += value === 1;
+    return [n, right];
   }
-  addRatio(cell, group2, row2, key) {
-    const match = /^\s*(\d+)\s*\/\s*(\d+)\s*$/.exec(String(cell)), [right, all] = match ? [Number(match[1]), Number(match[2])] : [];
-    if (missing(cell)) this.lost++;
-    else if (this.toldBefore(key, group2, cell)) return;
-    else if (!match || right > all || !all)
-      throw new Error(`${this.layout.reward} ${said(cell)} in row ${this.rows}: it must be right of all, such as 5/8`);
-    else {
-      checkSize(all, group2.problem);
-      group2.n += all;
-      group2.right += right;
-    }
+  keepLastStep() {
+    const steps = this.stepName ? this.values(this.stepName) : [], known = steps.filter(Number.isFinite), last2 = most(known);
+    if (!known.length || least(known) === last2) return;
+    this.keep((i2) => steps[i2] === last2);
+    if (!this.problem && this.kept.length === 1)
+      throw new Error("every step has one row of counts, as a table of checkpoints has: give the counts of each problem");
+    this.notes.push(`only the last step is read: ${last2}`);
   }
-  addRate(cell, group2, row2, key) {
-    if (missing(cell)) {
-      this.lost++;
-      return;
-    }
-    const rate = number(cell);
-    if (rate === null || rate < 0 || rate > 1)
-      throw new Error(`${this.layout.reward} ${said(cell)} in row ${this.rows}: a pass rate must be in [0, 1]`);
-    const n = this.layout.size ? number(row2[this.layout.size]) : this.layout.n;
-    if (!this.toldBefore(key, group2, rate) && n) {
-      checkSize(n, group2.problem);
-      group2.n += n;
-      group2.right += this.whole(rate, n, group2.problem);
-    }
+  inferred(rates) {
+    const [name] = this.outcomes, different = [...new Set(rates)], n = smallestN(different);
+    if (n === null || different.length < 3 || n >= rates.length)
+      throw new Error(`column ${name} gives rates and no column how many rollouts they are of: say n, or add a column n`);
+    this.notes.push(`n = ${n} is the smallest of which all rates in ${name} are counts`);
+    return n;
   }
-  addMetrics(cell, group2) {
-    for (const [name, value] of Object.entries(isObject(cell) ? cell : {})) {
-      const match = /^(?:pass@k:k=1&n=|avg@n:n=)(\d+)$/.exec(name);
-      if (value !== null && (match || name === "extractive_match" || name === "acc")) {
-        const n = match ? Number(match[1]) : 1;
-        checkSize(n, group2.problem);
-        group2.n += n;
-        group2.right += this.whole(Number(value), n, group2.problem);
-        return;
-      }
-    }
-    this.lost++;
-  }
-  /** Whether a problem's ratio or rate was in a row before; another one is refused. */
-  toldBefore(key, group2, share) {
-    if (!this.shares.has(key)) this.shares.set(key, share);
-    const before = this.shares.get(key);
-    if (before !== share) {
-      throw new Error(
-        `problem ${short(group2.problem)} has ${this.layout.reward} ${before} and ${share}: give each problem one`
-      );
-    }
-    return group2.n > 0;
-  }
-  whole(rate, n, problem) {
-    const right = Math.round(rate * n);
-    if (Math.abs(right - rate * n) > Math.max(RATE_SLACK, n * 1e-4)) {
-      throw new Error(
-        `problem ${short(problem)} has the pass rate ${rate}, which is no whole number of ${n} rollouts: look at the column ${this.layout.reward}`
-      );
-    }
-    return right;
-  }
+  // --- All together --------------------------------------------------------------------------------------------------
   counts() {
-    const { layout, values } = this, notes = [
-      `${layout.tool ? `${layout.tool}: ` : ""}problems from column ${layout.problem}, rewards from column ${layout.reward}`
-    ];
-    if (layout.cell === "rate" && !layout.size && !layout.n) notes.push(this.addRates());
-    notes.push(...this.divisions());
-    if (values.has(0) && values.has(-1))
-      throw new Error(
-        `column ${layout.reward} holds rewards of -1, 0 and 1: give a threshold, from which one is right`
-      );
-    if (values.has(-1)) notes.push("a reward of -1 is wrong, 1 is right");
-    if (this.others.size) {
-      const left = listed([...this.others].map(([name, rows]) => `${name} (${rows})`));
-      notes.push(`only the first ${layout.one} is read; left out: ${left} rows`);
+    const isReward = this.kind === "reward", before = this.notes;
+    this.notes = [];
+    const [tried, right] = isReward ? this.rewards() : this.shares();
+    this.notes = [...before, ...this.divisions(), ...this.notes];
+    const advantage = this.hinted("advantage"), got = advantage && isReward ? this.values(advantage) : null, all = [];
+    this.group.forEach((group2, i2) => {
+      const each = all[group2] ??= { n: 0, right: 0, row: this.kept[i2], got: [NaN, NaN] };
+      each.n += tried[i2];
+      each.right += right[i2];
+      if (got && tried[i2]) each.got[1 - right[i2]] = got[i2];
+    });
+    const kept = all.filter(({ n: n2 }) => n2), n = kept.map((each) => each.n), steps = distinct(this.steps());
+    if (!kept.length) throw new Error(`column ${this.outcomes[0]} holds no reward: name another`);
+    for (const each of kept)
+      if (each.n > LARGEST_N)
+        throw new Error(
+          `problem ${short(this.name(each.row))} has n = ${each.n} rollouts: the audit takes up to ${LARGEST_N} a problem; give fewer, or correct the file`
+        );
+    if (this.problem && rank(this.problem, "prompt") >= 0 && this.kind !== "counts") {
+      const sorted = n.toSorted((a, b) => a - b), middle2 = (sorted[n.length - 1 >> 1] + sorted[n.length >> 1]) / 2, more = n.filter((size) => size > middle2).length;
+      this.notes.push(`equal prompts are one problem: ${more} of ${n.length} have more rows than most`);
     }
-    if (this.repeated) notes.push(`${this.repeated} rollouts stand there twice and count once`);
-    let groups = [...this.groups.values()];
-    const steps = new Set(groups.map(({ step }) => step)).size;
-    if (steps > 1) {
-      let words = `${steps} steps, their problems kept apart`;
-      if (layout.logged_twice) {
-        const seen = /* @__PURE__ */ new Set(), twice = /* @__PURE__ */ new Set();
-        for (const [step, rows] of this.content) {
-          const content = rows.join("\n");
-          if (seen.has(content)) twice.add(step);
-          seen.add(content);
-        }
-        groups = groups.filter(({ step }) => !twice.has(step));
-        words += `; ${twice.size} repeat another and are dropped`;
-      }
-      notes.push(words);
-    }
-    groups = mergedUids(layout, groups).filter((group2) => group2.n);
-    if (!this.groups.size && layout.only.length)
-      throw new Error(`no row has ${listed(this.choice.only)}: choose another value`);
-    if (!groups.length) throw new Error(`column ${layout.reward} holds no reward: name another`);
-    const n = groups.map((group2) => group2.n);
-    for (const group2 of groups) checkSize(group2.n, group2.problem);
-    if (n.every((size) => size <= 1)) {
-      throw new Error(
-        `column ${layout.problem} gives every rollout a problem of its own: name the problems in a column problem`
-      );
-    }
-    if (this.lost) {
-      const rollouts = [...this.groups.values()].reduce((sum, group2) => sum + group2.n, this.lost), of = layout.cell === "reward" ? `${rollouts} rollouts` : `${this.rows} rows`;
-      notes.push(`${this.lost} of ${of} have no reward and are left out`);
-    }
-    if (TEXTS.includes(layout.problem)) {
-      const sorted = n.toSorted((a, b) => a - b), middle2 = (sorted[n.length - 1 >> 1] + sorted[n.length >> 1]) / 2;
-      notes.push(
-        `equal prompts are one problem: ${n.filter((size) => size > middle2).length} of ${n.length} have more rows than most`
-      );
+    if (steps > 1) this.notes.push(`${steps} steps, their problems kept apart`);
+    const lost = isReward ? tried.filter((each) => !each).length : all.length - kept.length;
+    if (lost) this.notes.push(`${lost} of ${tried.length} ${isReward ? "rollouts" : "rows"} have no reward and are left out`);
+    const total2 = this.hinted("right");
+    if (this.names.includes("(row)") && total2 && !this.outcomes.includes(total2)) {
+      const differ = all.filter((each) => {
+        const value = verdict(this.cell(total2, each.row));
+        return value !== null && value !== each.right;
+      }).length;
+      this.notes.push(`${total2} says another number of right rollouts in ${differ || "none"} of ${said(all.length)} problems`);
     }
     return {
       n,
-      correct: groups.map((group2) => group2.right),
-      notes,
-      tool: layout.tool,
-      advantages: layout.advantage ? groups.map(({ got }) => got ?? [NaN, NaN]) : null,
-      steps: groups.map(({ step }) => step)
+      correct: kept.map((each) => each.right),
+      notes: this.notes,
+      meaning: this.meaning(kept),
+      advantages: got && kept.some((each) => each.got.some(Number.isFinite)) ? kept.map((each) => each.got) : null,
+      steps: kept.map((each) => this.cell(this.stepName, each.row))
     };
   }
   /** What is to be said of columns that divide problems; one that is not clear is refused. */
   divisions() {
-    const { only, pooled } = this.layout, { within = [] } = this.choice, found = this.labels.dividing(), unclear2 = found.filter(({ singles, counts: counts2 }) => !(singles && counts2)), label2 = unclear2.find(({ counts: counts2 }) => !counts2) ?? unclear2[0];
-    if (label2) {
-      const name = short(label2.column);
-      throw new Error(
-        `the rollouts of a problem differ in column ${name}, whose ${label2.values.length} values (${listed(label2.values)}) stand in the same problems: say which are read, as ${name}=${said(label2.values.at(-1))} for one policy, that problems differ by ${name}, or that it makes no difference`
-      );
+    const { pooled = [], within = [] } = this.choice, notes = [
+      ...within.map((name2) => `problems of different ${name2} are different`),
+      ...pooled.map((name2) => `rollouts of different ${name2} are pooled`)
+    ], unclear2 = [];
+    this.sample = "";
+    if (this.kind !== "reward") return notes;
+    const problems = numbered(this.group, ...pooled.map(this.codes)), known = [this.problem, this.stepName, ...this.within, ...pooled, ...this.outcomes, ...this.found.long, "(row)", "(position)"], roles = ["trace", "filter", "advantage", "prompt", "size", "right", "rate", ...OWN];
+    for (const name2 of this.names) {
+      if (known.includes(name2) || roles.some((role) => rank(name2, role) >= 0)) continue;
+      const codes = numbered(this.codes(name2)), { cells: cells2 } = this.column(name2), kind = most(codes) > 0 ? division(problems, codes) : "", counting = countsUp(cells2) && rank(name2, "policy") < 0;
+      if (kind === "singles" && counting) {
+        this.sample = name2;
+        notes.push(`column ${name2} numbers the rollouts of a problem`);
+      } else if (kind) unclear2.push({ name: name2, cells: cells2, counting });
     }
-    return [
-      ...only.map(([name, value]) => `only rows with ${name} = ${short(value)} are read`),
-      ...within.map((name) => `problems of different ${name} are different`),
-      ...pooled.map((name) => `rollouts of different ${name} are pooled`),
-      ...found.map(({ column }) => `column ${column} numbers the rollouts of a problem`)
-    ];
+    const label2 = unclear2.find(({ counting }) => !counting) ?? unclear2[0];
+    if (!label2) return notes;
+    const name = short(label2.name);
+    throw new Error(
+      `the rollouts of a problem differ in column ${name}, whose ${label2.cells.length} values (${listed(label2.cells)}) stand in the same problems: say which are read, as ${name}=${short(identity(label2.cells.at(-1)))} for one policy, that problems differ by ${name}, or that it makes no difference`
+    );
   }
-  /** Count the rates whose n no column gives: the smallest that all of them are counts of. */
-  addRates() {
-    const rates = [...this.shares.values()], some = rates.some((rate) => rate > 0 && rate < 1), fits = (n2) => rates.every((rate) => Math.abs(rate * n2 - Math.round(rate * n2)) <= n2 * 1e-4 + RATE_SLACK);
-    let n = 2;
-    while (n <= 1024 && !(some && fits(n))) n++;
-    if (n > 1024 || new Set(rates).size < 3 || n >= rates.length) {
-      throw new Error(
-        `column ${this.layout.reward} gives rates and no column how many rollouts they are of: add one named ${SIZES.join("|")}`
-      );
+  /** What the file was taken for, with the columns that say so. */
+  meaning(kept) {
+    const { threshold = null, success = null } = this.choice, [name] = this.outcomes, values = this.values(name).filter(Number.isFinite), n = kept.map((each) => each.n), right = kept.reduce((sum, each) => sum + each.right, 0), rows = [...Map.groupBy(this.kept, this.problemOf).values()].map((each) => each.length), held = this.names.includes("(row)") ? most(this.values("(row)")) + 1 : 0, steps = distinct(this.steps()), ofN = this.size !== null && this.kind !== "reward", column = (each) => typeof each === "string" ? `\`${each}\`` : `${each}`, meaning = {
+      row: (this.kind === "reward" ? "a rollout" : `a problem and its ${this.kind}`) + (held ? `, unfolded from ${said(held)} rows that hold several` : ""),
+      problem: this.problem ? `\`${this.problem}\`, ${said(rows.length)} values, ${span(rows)} rows each` : "each row",
+      sample: this.sample ? `\`${this.sample}\`` : "by its place",
+      reward: `\`${name}\`${values.length ? `, ${span(values)}` : ""}${ofN ? ` of n = ${column(this.size)}` : ""}${threshold === null ? "" : `, right from ${threshold}`}${success === null ? "" : `, right if ${success}`}; ${said(right)} of ${said(n.reduce((a, b) => a + b, 0))} rollouts right`,
+      group: `a problem${steps > 1 ? " of a step" : ""}: ${said(kept.length)} of ${span(n)} rollouts`,
+      step: this.stepName || steps > 1 ? `${this.stepName ? `\`${this.stepName}\`` : "names of files"}, ${said(steps)} values` : "none"
+    };
+    for (const role of ["text", "answer", "length", "truncated"]) {
+      const [first] = hinted([...this.found.long, ...this.names], role);
+      meaning[role] = first ? `\`${first}\`` : "none";
     }
-    for (const [key, rate] of this.shares) {
-      this.groups.get(key).n += n;
-      this.groups.get(key).right += Math.round(rate * n);
-    }
-    return `n = ${n} is the smallest of which all rates in ${this.layout.reward} are counts`;
+    const told3 = Object.values(meaning).join(" "), unused = this.found.all.filter((each) => !told3.includes(`\`${each}\``));
+    return { ...meaning, "not used": unused.length ? listed(unused) : "none" };
   }
 };
-function mergedUids(layout, groups) {
-  if (layout.problem !== "uid" || groups.some(({ n }) => n > 1)) return groups;
-  const merged = /* @__PURE__ */ new Map(), seen = /* @__PURE__ */ new Set();
-  for (const { step, problem, n, right } of groups) {
-    const match = /^(.+)_(\d+)_\d+$/.exec(problem);
-    if (!match) return groups;
-    const key = JSON.stringify([step, match[1]]), rollout = JSON.stringify([step, match[1], match[2]]);
-    if (seen.has(rollout)) {
-      throw new Error(
-        `rollout ${match[2]} of problem '${match[1]}' appears twice: give every rollout of a problem its own index`
-      );
-    }
-    seen.add(rollout);
-    if (!merged.has(key)) merged.set(key, { step, problem: match[1], n: 0, right: 0 });
-    merged.get(key).n += n;
-    merged.get(key).right += right;
-  }
-  return [...merged.values()];
-}
 
 // files.js
 var LARGEST2 = 3e7;
@@ -6922,27 +6681,13 @@ function json(text2) {
     if (error instanceof Repeated) throw error;
     return jsonl(text2);
   }
-  const isObject3 = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
   if (Array.isArray(document2)) {
-    const wrong = document2.findIndex((row2) => !isObject3(row2));
+    const wrong = document2.findIndex((row2) => !isObject(row2));
     if (wrong >= 0)
       throw new Error(`cannot be read (element ${wrong + 1} of the list is not an object): give a list of objects`);
     return document2;
   }
-  if (isObject3(document2)) {
-    const { columns: columns2, data: data2 } = document2, names = Object.keys(document2), values = Object.values(document2), together = (keys, cell) => keys.map((key) => Object.fromEntries(names.map((name) => [name, cell(name, key)])));
-    if (Array.isArray(columns2) && Array.isArray(data2)) {
-      checkDistinct(columns2.map(String));
-      return data2.map((row2) => Object.fromEntries(columns2.map((name, i2) => [String(name), row2[i2]])));
-    }
-    if (values.length > 1 && values.every((value) => Array.isArray(value)) && new Set(values.map((value) => value.length)).size === 1)
-      return together([...values[0].keys()], (name, i2) => document2[name][i2]);
-    if (values.length && values.every(isObject3) && new Set(values.map((value) => JSON.stringify(Object.keys(value)))).size === 1)
-      return together(Object.keys(values[0]), (name, key) => document2[name][key]);
-    const tables = values.filter((value) => Array.isArray(value) && value.length && value.every(isObject3));
-    if (tables.length === 1) return tables[0];
-  }
-  throw new Error("cannot be read (a JSON object that is no table): give a list of objects, or one object a line");
+  return rowsOfDocument(document2, checkDistinct);
 }
 
 // toy.js
@@ -7014,9 +6759,9 @@ var Policy = class {
   }
   softmax(x2) {
     const pi = this.logits.slice(x2 * ANSWERS, (x2 + 1) * ANSWERS);
-    let most = -Infinity, sum = 0;
-    for (const value of pi) if (value > most) most = value;
-    for (let a = 0; a < ANSWERS; a++) sum += pi[a] = Math.exp(pi[a] - most);
+    let most2 = -Infinity, sum = 0;
+    for (const value of pi) if (value > most2) most2 = value;
+    for (let a = 0; a < ANSWERS; a++) sum += pi[a] = Math.exp(pi[a] - most2);
     for (let a = 0; a < ANSWERS; a++) pi[a] /= sum;
     return pi;
   }
@@ -7164,8 +6909,8 @@ function combined(rows, weights) {
   });
   return sums;
 }
-function mix(every, all, slack) {
-  const chance = every.filter((_, c) => all[c] > 0), times = all.filter((count) => count > 0);
+function mix(every2, all, slack) {
+  const chance = every2.filter((_, c) => all[c] > 0), times = all.filter((count) => count > 0);
   const problems = total(times), share = times.map((t) => t / problems), width = chance[0].length;
   let mass = new Float64Array(width).fill(1 / width);
   for (let step = 0; ; step++) {
@@ -7315,15 +7060,15 @@ function ofConfig(name, text2) {
     const value = (scale_rewards === null ? "none" : String(scale_rewards)).toLowerCase();
     [spec, said2] = [BY_SCALE_REWARDS[value] ?? "", `TRL's scale_rewards=${value}`];
   } else if (isObject2(algorithm) && "adv_estimator" in algorithm) {
-    const chosen = String(algorithm.adv_estimator);
-    [spec, said2] = [BY_ADV_ESTIMATOR[chosen] ?? "", `verl's adv_estimator=${chosen}`];
-    if (["grpo", "grpo_vectorized"].includes(chosen)) {
+    const chosen2 = String(algorithm.adv_estimator);
+    [spec, said2] = [BY_ADV_ESTIMATOR[chosen2] ?? "", `verl's adv_estimator=${chosen2}`];
+    if (["grpo", "grpo_vectorized"].includes(chosen2)) {
       const scaled = algorithm.norm_adv_by_std_in_grpo ?? true;
       said2 += `, norm_adv_by_std_in_grpo=${typeof scaled === "string" ? scaled : written(scaled)}`;
       spec = scaled ? "grpo(ddof=1, eps=1e-06)" : "dr_grpo";
-    } else if (chosen.startsWith("lab.")) {
+    } else if (chosen2.startsWith("lab.")) {
       const { of, ...options } = isObject2(algorithm.lab) ? algorithm.lab : {}, kept = Object.entries(options).filter(([option]) => !NOT_OF_THE_ESTIMATOR.includes(option)), parts = [...of === void 0 ? [] : [of], ...kept.map(([option, value]) => `${option}=${written(value)}`)];
-      spec = chosen.slice("lab.".length) + (parts.length ? `(${parts.join(", ")})` : "");
+      spec = chosen2.slice("lab.".length) + (parts.length ? `(${parts.join(", ")})` : "");
     }
   } else return null;
   return { spec, note: `trained with ${spec || "no estimator of here"} (${said2}), by ${name}` };
@@ -7456,7 +7201,7 @@ function settled(counts2, settings = null) {
     throw new Error(`${exact.length} different pass rates: the page shows up to ${MOST_RATES}; lab audit shows all`);
   const trained = trainedWeighting(counts2) ?? settings, fit2 = counts2.fit ?? (exact ? null : mixing(n, correct, void 0, times)), again = !exact && n.length <= FEW ? resampled(counts2.n, counts2.correct) : null;
   last = { number: last.number + 1, again };
-  return { ...short2, notes: counts2.notes, trained, fit: fit2, number: last.number, few: again !== null };
+  return { ...short2, notes: counts2.notes, meaning: counts2.meaning, trained, fit: fit2, number: last.number, few: again !== null };
 }
 var TASKS = {
   learn,
@@ -7567,8 +7312,8 @@ var Fits = class {
     return { sequences: sequences2, stale: false };
   }
   /** Only the last wish counts: what a slider passed over is not worth the work. */
-  want(wanted) {
-    this.wanted = wanted;
+  want(wanted2) {
+    this.wanted = wanted2;
     if (!this.busy) this.rest = this.work();
   }
   async work() {
@@ -7966,9 +7711,9 @@ function checked(given) {
       throw new Error(`unknown key '${key}' of a state. Valid: ${Object.keys(DEFAULTS).join(", ")}`);
     if (CHOICES[key] && !CHOICES[key].includes(value)) throw fault(`it must be one of ${CHOICES[key].join(", ")}`);
     if (RANGES[key]) {
-      const [least, most, whole] = RANGES[key];
-      if (typeof value !== "number" || !(value >= least && value <= most) || whole && !Number.isInteger(value)) {
-        throw fault(`it must be a ${whole ? "whole " : ""}number from ${least} to ${most}`);
+      const [least2, most2, whole] = RANGES[key];
+      if (typeof value !== "number" || !(value >= least2 && value <= most2) || whole && !Number.isInteger(value)) {
+        throw fault(`it must be a ${whole ? "whole " : ""}number from ${least2} to ${most2}`);
       }
     }
     if (typeof usual2 === "boolean" && typeof value !== "boolean") throw fault("it must be true or false");
@@ -8035,7 +7780,7 @@ var MEANING2 = {
 };
 var AXES = { log: "log", deep: "log to 10⁻⁶", linear: "linear", logit: "log-odds" };
 var SPAN = { log: [1e-4, 1], deep: [1e-6, 1], linear: [0, 1], logit: [1e-4, 1 - 1e-4] };
-var kindOf = (axis) => axis === "deep" ? "log" : axis;
+var kindOf2 = (axis) => axis === "deep" ? "log" : axis;
 var CurvesPanel = class {
   constructor(app) {
     this.app = app;
@@ -8256,7 +8001,7 @@ var CurvesPanel = class {
     const unit = state.normalise && quantity !== "efficiency" ? ", 1 at w(½)" : "";
     this.chart.draw(
       {
-        x: { kind: kindOf(state.x), domain: SPAN[state.x], label: "pass rate p" },
+        x: { kind: kindOf2(state.x), domain: SPAN[state.x], label: "pass rate p" },
         y: { kind, domain, label: NAMES2[quantity] + unit },
         lines: drawn,
         named: true,
@@ -8291,7 +8036,7 @@ var CurvesPanel = class {
         1e-4
       );
       chart.draw(
-        { x: { kind: kindOf(state.x), domain: SPAN[state.x], label: "" }, y: { kind, domain, label: "" }, lines },
+        { x: { kind: kindOf2(state.x), domain: SPAN[state.x], label: "" }, y: { kind, domain, label: "" }, lines },
         this.app.theme()
       );
     }
@@ -8648,9 +8393,9 @@ var DrawPanel = class {
     const off = Math.sqrt(
       left.reduce((sum, x2, i2) => sum + (x2 * weigh(this.grid.p[i2])) ** 2, 0) / target.reduce((sum, x2, i2) => sum + (x2 * weigh(this.grid.p[i2])) ** 2, 0)
     );
-    const told2 = `${format(100 * off, 3)} % of the weight, measured where the gradient is, by p(1−p)`;
+    const told3 = `${format(100 * off, 3)} % of the weight, measured where the gradient is, by p(1−p)`;
     const efficiencies = Array.from(MIDDLE.p, (p, i2) => `${format(kept[i2], 3)} at p = ${p}`).join(", ");
-    this.facts.textContent = `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : told2}. Efficiency ${efficiencies}.`;
+    this.facts.textContent = `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : told3}. Efficiency ${efficiencies}.`;
   }
   draw(state, found) {
     const theme = this.app.theme(), purple = this.app.color("#c42a96"), lines = [], dots = [];
@@ -8713,6 +8458,7 @@ var weigh = (p) => p * (1 - p);
 var ASKED = {
   problem: "column of the problem",
   reward: "column of the reward",
+  n: "rollouts a count or a rate is of",
   threshold: "right from a reward of",
   success: "or: right if it is",
   only: "read only rows with, as column=value",
@@ -8839,6 +8585,8 @@ var FilesPanel = class {
   said() {
     const words = Object.entries(this.choice).map(([name, { value }]) => [name, value.trim()]), said2 = Object.fromEntries(words.filter(([, word]) => word));
     for (const name of SEVERAL) if (said2[name]) said2[name] = said2[name].split(",").map((word) => word.trim());
+    if (said2.n !== void 0) said2.n = Number(said2.n);
+    if (said2.n !== void 0 && !(Number.isInteger(said2.n) && said2.n >= 1)) throw new Error("n must be a whole number");
     if (said2.threshold === void 0) return said2;
     if (said2.success !== void 0) throw new Error("a threshold and a value that is right: give one of them");
     if (!Number.isFinite(Number(said2.threshold))) throw new Error(`threshold ${said2.threshold}: give a number`);
@@ -8938,8 +8686,8 @@ var FilesPanel = class {
       if (draws === this.draws) this.app.refresh();
       return;
     }
-    const speak = tell(this.kept.fit.p, this.found, state.N, this.gaps), told2 = this.draws.map(speak);
-    const spread2 = (pick) => pick(told2[0]).map((_, i2) => interval(told2.map((one2) => pick(one2)[i2])));
+    const speak = tell(this.kept.fit.p, this.found, state.N, this.gaps), told3 = this.draws.map(speak);
+    const spread2 = (pick) => pick(told3[0]).map((_, i2) => interval(told3.map((one2) => pick(one2)[i2])));
     this.intervals = {
       problems: spread2((one2) => one2.problems),
       dead: spread2((one2) => one2.dead),
@@ -8948,15 +8696,16 @@ var FilesPanel = class {
     this.render(state);
   }
   words() {
-    const { n, correct, exact, notes, times, few } = this.counts, paragraphs = notes.map((note) => h("p", {}, note));
+    const { n, correct, exact, notes, meaning, times, few } = this.counts, read = Object.entries(meaning ?? {}).map(([role, said2]) => h("p", {}, `${role}: ${said2}`)), paragraphs = [...read.length ? [h("details", {}, h("summary", {}, "How the file is read"), ...read)] : []];
+    paragraphs.push(...notes.map((note) => h("p", {}, note)));
     if (exact) return paragraphs;
-    const sum = (values) => values.reduce((all, value, i2) => all + times[i2] * value, 0), problems = sum(n.map(() => 1)), least = n.reduce((a, b) => Math.min(a, b)), dead2 = sum(n.map((size, i2) => Number(correct[i2] === 0 || correct[i2] === size)));
+    const sum = (values) => values.reduce((all, value, i2) => all + times[i2] * value, 0), problems = sum(n.map(() => 1)), least2 = n.reduce((a, b) => Math.min(a, b)), dead2 = sum(n.map((size, i2) => Number(correct[i2] === 0 || correct[i2] === size)));
     return [
       ...paragraphs,
       h(
         "p",
         {},
-        `${sum(correct)} of ${sum(n)} rollouts are right, ${least} to ${this.found.reach} a problem; ${format(100 * dead2 / problems, 3)} % of groups are dead as they lie.`
+        `${sum(correct)} of ${sum(n)} rollouts are right, ${least2} to ${this.found.reach} a problem; ${format(100 * dead2 / problems, 3)} % of groups are dead as they lie.`
       ),
       h(
         "p",
@@ -9139,7 +8888,7 @@ var EXAMPLE = (() => {
 })();
 
 // panel_toy.js
-var LONGEST3 = 2e3;
+var LONGEST2 = 2e3;
 var RUNS = 400;
 var SIDES = ["left", "right"];
 var WORLD = ["problems", "start", "shared"];
@@ -9365,12 +9114,12 @@ var ToyPanel = class {
   }
   /** A step on both sides; or, at equal rollouts, on the side that has used fewer. */
   forward() {
-    if (this.time >= LONGEST3) {
+    if (this.time >= LONGEST2) {
       this.pause();
       return;
     }
-    const least = Math.min(...this.runs.map(({ used }) => used));
-    for (const run of this.runs) if (!this.atRollouts || run.used === least) run.step();
+    const least2 = Math.min(...this.runs.map(({ used }) => used));
+    for (const run of this.runs) if (!this.atRollouts || run.used === least2) run.step();
   }
   get atRollouts() {
     return this.app.store.state.across === "rollouts";
@@ -9469,47 +9218,47 @@ var ToyPanel = class {
   python(state) {
     const { seed, seeds } = state, file = state.start === "own" && this.app.panels.files.python(state.problems), start2 = file || `[${this.runs[0].history[0].join(", ")}]`;
     const call = (names, N3, steps) => `paired.pass_rates([${names.map((name) => JSON.stringify(name)).join(", ")}], rollouts=${N3}, ${state.start === "own" ? "start=start" : `problems=${state.problems}`}, ${state.shared ? `shared=${state.shared}, ` : ""}steps=${Math.max(steps, 1)}, ${state.equal === "rate" ? `learning_rate=${state.rate}` : `step_length=${state.length}`}, ` + (seeds > 1 ? `seed=seed)` : `seed=${seed})`);
-    const every = (text2) => seeds > 1 ? `[${text2} for seed in range(${seed}, ${seed + seeds})]` : text2;
+    const every2 = (text2) => seeds > 1 ? `[${text2} for seed in range(${seed}, ${seed + seeds})]` : text2;
     const { left, right, N: N2 } = state, calls = state.right_N ? [
       [[left], N2, this.runs[0].time],
       [[right], state.right_N, this.runs[1].time]
     ] : [[[left, right], N2, this.time]];
     const load = file ? `from lab.show.audit import ${file.includes("Choice(") ? "Choice, " : ""}population; ` : "", given = state.start === "own" ? `start = ${start2}; ` : "";
-    return `${load}from lab.toy import paired; ${given}${calls.map((one2) => every(call(...one2))).join("; ")}`;
+    return `${load}from lab.toy import paired; ${given}${calls.map((one2) => every2(call(...one2))).join("; ")}`;
   }
   render() {
     const { state } = this.app.store, theme = this.app.theme();
     if (!this.runs) return;
     this.line.textContent = this.python(state);
-    const used = Math.max(...this.runs.map((run) => run.used)), end = this.time >= LONGEST3 ? ", the end" : "";
+    const used = Math.max(...this.runs.map((run) => run.used)), end = this.time >= LONGEST2 ? ", the end" : "";
     this.clock.textContent = this.atRollouts ? `${used} rollouts a problem${end}` : `step ${this.time}${end}`;
     const style = looks(this.found.map(({ name }) => name)).map((look) => ({
       ...look,
       color: this.app.color(look.color)
     }));
-    const ends3 = [50, 100, 200, 400, 800, 1200, LONGEST3].map((end2) => this.atRollouts ? end2 * state.N : end2), reach = this.atRollouts ? used : this.time, last2 = ends3.find((end2) => end2 >= reach) ?? reach;
+    const ends3 = [50, 100, 200, 400, 800, 1200, LONGEST2].map((end2) => this.atRollouts ? end2 * state.N : end2), reach = this.atRollouts ? used : this.time, last2 = ends3.find((end2) => end2 >= reach) ?? reach;
     const x2 = {
       kind: "linear",
       domain: [0, last2],
       label: this.atRollouts ? "rollouts a problem" : "step"
     };
     const rates = state.start === "even" ? { kind: "logit", domain: [1e-4, 0.9999] } : { kind: "logit", domain: [CERTAIN, 1 - CERTAIN], ticks: WIDE.map((p) => [p, format(p)]) };
-    const bins = this.runs.map((run) => histogram(run.now)), most = niceDomain([0, state.problems / 4, ...bins.flat()], "linear")[1];
+    const bins = this.runs.map((run) => histogram(run.now)), most2 = niceDomain([0, state.problems / 4, ...bins.flat()], "linear")[1];
     const lines = [], areas = [];
     SIDES.forEach((side, k) => {
       const run = this.runs[k], { color, dash } = style[k], { label: label2 } = this.found[k], at = run.shown(), places = at.map((t) => this.atRollouts ? t * run.N : t), paths = [];
       for (let i2 = 0; i2 < state.problems; i2 += Math.ceil(state.problems / 48))
         paths.push({ x: places, y: at.map((t) => run.history[t][i2]), color, width: 1, opacity: 0.5 });
-      const told2 = (name) => {
+      const told3 = (name) => {
         const { middle: middle2, low, high: high2 } = run.across(name, [run.time]);
         return `${format(middle2[0], 3)}${state.seeds > 1 ? ` (${format(low[0], 3)} to ${format(high2[0], 3)})` : ""}`;
       };
-      this.heads[side].textContent = `${label2}: mean ${told2("mean")}, hardest quarter ${told2("hard")}`;
+      this.heads[side].textContent = `${label2}: mean ${told3("mean")}, hardest quarter ${told3("hard")}`;
       this.charts[side].draw({ x: x2, y: { ...rates, label: "pass rate, a line a problem" }, lines: paths }, theme);
       this.spread[side].draw(
         {
           x: { kind: "linear", domain: [0, 1], label: "pass rate now" },
-          y: { kind: "linear", domain: [0, most], label: "problems" },
+          y: { kind: "linear", domain: [0, most2], label: "problems" },
           bars: bins[k].map((value, i2) => ({
             from: i2 / 20 + 4e-3,
             to: (i2 + 1) / 20 - 4e-3,
@@ -9547,7 +9296,7 @@ var ToyPanel = class {
   }
   /** What the weight w_N predicts that problems have gained since the start, beside what they have. */
   compare(style, theme) {
-    const compared = this.runs.map((run) => run.gains()), [first] = compared, every = compared.flatMap(({ parts }) => parts.flatMap(({ predicted, low, high: high2 }) => [predicted, low, high2])), place = (i2, k) => i2 + 0.42 + 0.16 * k, both = (draw2) => compared.flatMap(({ parts }, k) => parts.map((part, i2) => draw2(part, i2, k))), name = (k) => this.found[k].label;
+    const compared = this.runs.map((run) => run.gains()), [first] = compared, every2 = compared.flatMap(({ parts }) => parts.flatMap(({ predicted, low, high: high2 }) => [predicted, low, high2])), place = (i2, k) => i2 + 0.42 + 0.16 * k, both = (draw2) => compared.flatMap(({ parts }, k) => parts.map((part, i2) => draw2(part, i2, k))), name = (k) => this.found[k].label;
     this.gain.draw(
       {
         x: {
@@ -9556,7 +9305,7 @@ var ToyPanel = class {
           label: `pass rate at the start, ${first.parts.length === PARTS ? "means of tenths" : "a problem each"}`,
           ticks: first.parts.map(({ start: start2 }, i2) => [i2 + 0.5, format(start2, 2)]).filter((_, i2) => i2 % (this.gain.element.clientWidth < NARROW ? 3 : 1) === 0)
         },
-        y: { kind: "linear", domain: niceDomain([0, ...every], "linear"), label: "gain in pass rate" },
+        y: { kind: "linear", domain: niceDomain([0, ...every2], "linear"), label: "gain in pass rate" },
         lines: compared.map(({ parts }, k) => ({
           x: parts.map((_, i2) => place(i2, k)),
           y: parts.map(({ predicted }) => predicted),
@@ -9570,10 +9319,10 @@ var ToyPanel = class {
       },
       theme
     );
-    const { seeds } = this.app.store.state, told2 = compared.map(
+    const { seeds } = this.app.store.state, told3 = compared.map(
       ({ all: { predicted, realised, low, high: high2 } }, k) => `${name(k)}: ${format(predicted, 3)} predicted, ${format(realised, 3)} realised${seeds > 1 ? ` (${format(low, 3)} to ${format(high2, 3)})` : ""}.`
     );
-    this.gains.textContent = `Mean gain since the start. ${told2.join(" ")} ${PREDICTED}`;
+    this.gains.textContent = `Mean gain since the start. ${told3.join(" ")} ${PREDICTED}`;
   }
   /** One row a step: the pass rate of every problem on both sides with the first seed, and the means of every seed. */
   columns() {
@@ -9661,8 +9410,8 @@ var Run = class {
   }
   /** Some 120 of the steps, the last one with them: enough for a line. */
   shown() {
-    const every = Math.max(1, Math.floor(this.time / 120)), at = [];
-    for (let t = 0; t < this.time; t += every) at.push(t);
+    const every2 = Math.max(1, Math.floor(this.time / 120)), at = [];
+    for (let t = 0; t < this.time; t += every2) at.push(t);
     return [...at, this.time];
   }
   /** { middle, low, high } over the seeds of a summary's number at some steps: mean, least and most. */
@@ -10388,7 +10137,7 @@ var draw = {
   build(view) {
     const grid = new Grid(passRates("linear"));
     const drawings = [];
-    let chosen = 6, before = null;
+    let chosen2 = 6, before = null;
     const points = () => view.points, fits = new Fits(() => picture.element.isConnected && show()), reach = () => {
       const { sequences: sequences2, stale } = fits.sequences(nearest(points()), view.value);
       return { reached: sequences2 && QUANTITIES.weight(grid, sequences2), stale };
@@ -10417,9 +10166,9 @@ var draw = {
         dots: points().map((y, i2) => ({
           x: P2[i2],
           y,
-          color: i2 === chosen ? pink : theme.muted,
-          r: i2 === chosen ? 6 : 4,
-          hollow: i2 !== chosen
+          color: i2 === chosen2 ? pink : theme.muted,
+          r: i2 === chosen2 ? 6 : 4,
+          hollow: i2 !== chosen2
         }))
       };
     });
@@ -10455,7 +10204,7 @@ var draw = {
           next[i2] = Number((start2 + share * (value - start2)).toPrecision(3));
         }
         before = [here, value];
-        chosen = here;
+        chosen2 = here;
         put(next);
       },
       { drag: true, done: () => before = null }
@@ -10464,17 +10213,17 @@ var draw = {
       const along = { ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0, up = { ArrowUp: 1, ArrowDown: -1 }[event.key] ?? 0;
       if (!along && !up) return;
       event.preventDefault();
-      chosen = Math.min(P2.length - 1, Math.max(0, chosen + along));
-      const value = Math.min(HIGHEST, Math.max(0, points()[chosen] + 0.2 * up));
-      const next = points().with(chosen, Number(value.toPrecision(3)));
+      chosen2 = Math.min(P2.length - 1, Math.max(0, chosen2 + along));
+      const value = Math.min(HIGHEST, Math.max(0, points()[chosen2] + 0.2 * up));
+      const next = points().with(chosen2, Number(value.toPrecision(3)));
       if (!up) show();
       else if (event.repeat) put(next);
       else replace(next);
     });
     function show() {
       picture.draw();
-      handle.setAttribute("aria-valuenow", String(points()[chosen]));
-      handle.setAttribute("aria-valuetext", `${points()[chosen]} at a pass rate of ${P2[chosen]}`);
+      handle.setAttribute("aria-valuenow", String(points()[chosen2]));
+      handle.setAttribute("aria-valuetext", `${points()[chosen2]} at a pass rate of ${P2[chosen2]}`);
       const wish = throughPoints(P2, points()), { reached, stale } = reach();
       if (stale) {
         view.say(`With ${view.value} tries … the pink line is being fitted.`);
@@ -10503,8 +10252,8 @@ var draw = {
 var N = 8;
 var sequences = (spec) => coefficients(resolve(ESTIMATORS, spec), N);
 function group(K) {
-  const [a1, a0] = successFailure(sequences("grpo")), u = uniforms(0, 0, 0, N), rank = u.map((value) => u.filter((other) => other < value).length);
-  return Array.from(rank, (place) => ({ right: place < K, advantage: place < K ? a1[K] : a0[K] }));
+  const [a1, a0] = successFailure(sequences("grpo")), u = uniforms(0, 0, 0, N), rank2 = u.map((value) => u.filter((other) => other < value).length);
+  return Array.from(rank2, (place) => ({ right: place < K, advantage: place < K ? a1[K] : a0[K] }));
 }
 var spread = (K) => Math.sqrt(K / N * (1 - K / N));
 var ends2 = {
@@ -10527,11 +10276,11 @@ var ends2 = {
   workbench: () => ({ N, curves: ["rloo", "grpo"], x: "linear", y: "linear" }),
   build(view) {
     const p = passRates("linear"), grid = new Grid(p), weights = ["grpo", "rloo"].map((spec) => QUANTITIES.weight(grid, sequences(spec)));
-    let chosen = group(1).findIndex(({ right }) => right);
+    let chosen2 = group(1).findIndex(({ right }) => right);
     const bars = new Picture(`what each of the ${N} answers gets`, (width, height) => {
-      const most = Math.sqrt(N - 1), x2 = (i2) => 8 + (i2 + 0.5) * (width - 16) / N, wide = Math.min(46, 0.7 * width / N), middle2 = height / 2, y = (a) => middle2 - a / most * (middle2 - 26);
+      const most2 = Math.sqrt(N - 1), x2 = (i2) => 8 + (i2 + 0.5) * (width - 16) / N, wide = Math.min(46, 0.7 * width / N), middle2 = height / 2, y = (a) => middle2 - a / most2 * (middle2 - 26);
       return group(view.value).flatMap(({ right, advantage }, i2) => [
-        ...i2 === chosen ? [
+        ...i2 === chosen2 ? [
           svg("rect", {
             x: x2(i2) - 0.62 * wide,
             y: 2,
@@ -10550,7 +10299,7 @@ var ends2 = {
           "data-advantage": advantage
         }),
         // In a narrow box the numbers would run into each other: there only the chosen answer has its own.
-        ...i2 === chosen || width / N > 38 ? [
+        ...i2 === chosen2 || width / N > 38 ? [
           label(signed(advantage), x2(i2), advantage > 0 ? y(advantage) - 6 : y(advantage) + 16, {
             "text-anchor": "middle",
             class: "small"
@@ -10579,14 +10328,14 @@ var ends2 = {
     });
     const why = h("p", { class: "why" }), where = h("span", { class: "where" });
     const step = (by) => () => {
-      chosen = (chosen + by + N) % N;
+      chosen2 = (chosen2 + by + N) % N;
       draw2();
     };
     function draw2() {
-      const K = view.value, { right, advantage } = group(K)[chosen];
+      const K = view.value, { right, advantage } = group(K)[chosen2];
       bars.draw();
       curve.draw();
-      where.textContent = `Answer ${chosen + 1} of ${N}`;
+      where.textContent = `Answer ${chosen2 + 1} of ${N}`;
       const average = figure(K / N), width = figure(spread(K)), kind = right ? "right" : "wrong";
       if (K === 0 || K === N) {
         why.textContent = `It is ${kind} like all the others: no answer is better than another, so it gets 0.`;
@@ -10999,14 +10748,14 @@ var Story = class {
   footer() {
     const whole = () => location.href.split(/[?#]/)[0] + writeAddress(this.scene, this.value);
     const frame = () => `<iframe src="${whole()}&embed" width="700" height="420" style="border:0" loading="lazy" title="${this.scene.title}"></iframe>`;
-    const told2 = h("span", { role: "status" });
+    const told3 = h("span", { role: "status" });
     const copy = (text2, words) => async () => {
       const note = location.protocol === "file:" ? " It works on this computer; put the page on the web to share it." : "";
       try {
         await navigator.clipboard.writeText(text2());
-        told2.textContent = `${words} copied.${note}`;
+        told3.textContent = `${words} copied.${note}`;
       } catch {
-        told2.textContent = `Copy this: ${text2()}`;
+        told3.textContent = `Copy this: ${text2()}`;
       }
     };
     return h(
@@ -11019,7 +10768,7 @@ var Story = class {
       ),
       h("button", { type: "button", onclick: copy(frame, "Embed code") }, "Copy embed code"),
       h("a", { class: "whole", href: writeAddress(this.scene, this.value), target: "_blank" }, "Open the whole page"),
-      told2
+      told3
     );
   }
 };
@@ -11051,8 +10800,8 @@ function open(main) {
   const embed = new URLSearchParams(location.search).has("embed");
   let story, workbench;
   const show = (focus) => {
-    const { hash } = location, wanted = isWorkbench(hash) ? "workbench" : "story";
-    if (wanted === "story") {
+    const { hash } = location, wanted2 = isWorkbench(hash) ? "workbench" : "story";
+    if (wanted2 === "story") {
       workbench?.root.remove();
       if (!story) main.replaceChildren((story = new Story(document.createElement("div"), { embed })).root);
       else if (!story.root.isConnected) main.append(story.root);

@@ -1,4 +1,4 @@
-"""Files of any kind as rows: csv with any separator, json, jsonl, parquet, and gz of them.
+"""Files of any kind as rows: csv with any separator, json, jsonl, parquet, arrow, and packed ones.
 
 A row is a dictionary. Rows are read one after another, so that a large file needs little memory.
 """
@@ -11,17 +11,26 @@ import io
 import itertools
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
 from lab.errors import LabError
-from lab.rollouts.episodes import Row, rows_of_episodes
-from lab.rollouts.wide_tables import rows_of_wide_tables
+from lab.rollouts.structure import (
+    Row,
+    check_distinct,
+    plan_of,
+    reader_of,
+    rows_of_document,
+    unfolded,
+)
 
 SEPARATORS = (",", ";", "\t", "|")
 LOOKED_AT = 100  # rows from which the columns of a file are known
+CHUNK = 16_384  # rows that are taken at once
 LONGEST = 2**31  # characters of a line, or of a JSON document
 KINDS = {
     "csv": "csv",
@@ -30,27 +39,47 @@ KINDS = {
     "jsonl": "jsonl",
     "ndjson": "jsonl",
     "parquet": "parquet",
+    "arrow": "arrow",
+    "feather": "arrow",
 }
-GIVE = "give a run, a folder, or files of .csv, .tsv, .json, .jsonl, .parquet, or .gz of them"
+PACKED = (".gz", ".zst")
+GIVE = (
+    "give a run, a folder, or files of .csv, .tsv, .json, .jsonl, .parquet, .arrow, or .gz or .zst"
+    " of texts"
+)
+BROKEN = (
+    OSError,
+    EOFError,
+    MemoryError,
+    NotImplementedError,
+    ValueError,
+    RecursionError,
+    csv.Error,
+    zlib.error,
+)
+
+Chunk = dict[str, list[Any]]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A file as a table. `first` are its first rows, `columns` theirs; `rows(columns)` are all.
-
-    `rows` may be called once; it gives at least the columns that are asked for.
+    """A file as a table. `first` are its first rows; `chunks(columns)` are the cells of all, many
+    rows at once, and may be called once. A dot leads into an object.
     """
 
     path: Path
-    columns: list[str]
     first: list[Row]
-    rows: Callable[[Sequence[str]], Iterator[Row]]
+    chunks: Callable[[Sequence[str]], Iterator[Chunk]]
 
 
 def kind_of(path: Path) -> str | None:
     """One of the values of KINDS, by the file's name; None: not a table."""
-    name = path.name.lower().removesuffix(".gz")
-    return KINDS.get(name.rpartition(".")[2]) if "." in name else None
+    name = path.name.lower()
+    packed = name.endswith(PACKED)
+    for ending in PACKED:
+        name = name.removesuffix(ending)
+    kind = KINDS.get(name.rpartition(".")[2]) if "." in name else None
+    return None if packed and kind in ("parquet", "arrow") else kind
 
 
 def table_files(path: Path) -> list[Path]:
@@ -86,29 +115,48 @@ def open_table(path: Path) -> Table:
     """A file as a table. LabError: it cannot be read, is empty, or a row is none."""
     kind = kind_of(path)
     try:
-        if kind == "parquet":
-            return _parquet(path)
-        found = {"csv": _csv, "jsonl": _jsonl, "json": _json}[str(kind)](path)
-        rows = rows_of_wide_tables(rows_of_episodes(found))
+        if kind == "arrow" or kind == "parquet":
+            names, found = _arrow(path, kind)
+            first = list(itertools.islice(found(names), LOOKED_AT))
+            if first and not plan_of(first):
+                return Table(path, first, partial(_chunks, path, found, names))
+            rows = unfolded(found(names))
+        else:
+            rows = unfolded({"csv": _csv, "jsonl": _jsonl, "json": _json}[str(kind)](path))
         first = list(itertools.islice(rows, LOOKED_AT))
-    except LabError:
-        raise
-    except (OSError, EOFError, ValueError, RecursionError, csv.Error) as error:
+    except LabError as error:
+        raise _told(path, error) from error
+    except BROKEN as error:
         raise _unreadable(path, error) from error
     if not first:
         raise LabError(f"{path} cannot be read (it is empty): {GIVE}")
-    columns = list(dict.fromkeys(itertools.chain.from_iterable(first)))
-    return Table(path, columns, first, lambda _: _told(path, itertools.chain(first, rows)))
+    everything = itertools.chain(first, rows)
+    return Table(path, first, partial(_chunks, path, lambda _: everything, []))
 
 
-def _told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
-    """The rows, with what cannot be read as one sentence."""
+def _chunks(
+    path: Path,
+    rows_with: Callable[[Sequence[str]], Iterator[Row]],
+    held: Sequence[str],
+    columns: Sequence[str],
+) -> Iterator[Chunk]:
+    """The cells of some columns, with what cannot be read as one sentence; `held` are those of the
+    file of which only the needed ones are read.
+    """
+    readers = {name: reader_of(name) for name in columns}
+    outer = [name if name in held else name.partition(".")[0] for name in columns]
     try:
-        yield from rows
-    except LabError:
-        raise
-    except (OSError, EOFError, ValueError, RecursionError, csv.Error) as error:
+        rows = rows_with([name for name in held if name in outer])
+        while some := list(itertools.islice(rows, CHUNK)):
+            yield {name: [read(row) for row in some] for name, read in readers.items()}
+    except LabError as error:
+        raise _told(path, error) from error
+    except BROKEN as error:
         raise _unreadable(path, error) from error
+
+
+def _told(path: Path, error: LabError) -> LabError:
+    return error if str(path) in str(error) else LabError(f"{path} cannot be read: {error}")
 
 
 def _unreadable(path: Path, error: Exception) -> LabError:
@@ -119,9 +167,14 @@ def _unreadable(path: Path, error: Exception) -> LabError:
 
 
 def _open_text(path: Path) -> TextIO:
-    """The text of a file, unpacked if its name ends in .gz; a byte order mark is skipped."""
+    """The text of a file, unpacked if its name says so; a byte order mark is skipped."""
     if path.name.lower().endswith(".gz"):
         return io.TextIOWrapper(gzip.open(path), encoding="utf-8-sig", newline="")
+    if path.name.lower().endswith(".zst"):
+        import pyarrow as pa
+
+        unpacked = pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")
+        return io.TextIOWrapper(unpacked, encoding="utf-8-sig", newline="")
     return open(path, encoding="utf-8-sig", newline="")
 
 
@@ -133,22 +186,15 @@ def _lines(file: TextIO) -> Iterator[str]:
         yield line
 
 
-def _check_distinct(names: list[str]) -> None:
-    """ValueError: one of the names of columns, or of an object's cells, stands there twice."""
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"{short(twice)!r} stands there twice: rename one of them")
-
-
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object. ValueError: a name stands there twice."""
     cells = dict(pairs)
     if len(cells) < len(pairs):
-        _check_distinct([name for name, _ in pairs])
+        check_distinct([name for name, _ in pairs])
     return cells
 
 
-DECODER = json.JSONDecoder(object_pairs_hook=_object)
+DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda _: None)
 
 
 def _csv(path: Path) -> Iterator[Row]:
@@ -163,7 +209,7 @@ def _csv(path: Path) -> Iterator[Row]:
         }
         cells = csv.reader(_lines(file), delimiter=max(SEPARATORS, key=split.__getitem__))
         head = [name.strip() for name in next(cells, [])]
-        _check_distinct([name for name in head if name])
+        check_distinct([name for name in head if name])
         number = 0
         for row in cells:
             if not row or (len(row) == 1 and not row[0].strip()):
@@ -220,7 +266,7 @@ def _json(path: Path) -> Iterator[Row]:
     if text[end:].strip():
         yield from _jsonl(path)
     else:
-        yield from rows_of_document(document, str(path))
+        yield from rows_of_document(document)
 
 
 def _listed(path: Path, text: str, place: int) -> Iterator[Row]:
@@ -243,86 +289,28 @@ def _listed(path: Path, text: str, place: int) -> Iterator[Row]:
         yield row
 
 
-def rows_of_document(document: Any, name: str) -> Iterator[Row]:
-    """The rows of an object: W&B's {columns, data}, lists by column, or one list of objects."""
-    if isinstance(document, dict):
-        columns, data = document.get("columns"), document.get("data")
-        if isinstance(columns, list) and isinstance(data, list):
-            names = [str(name) for name in columns]
-            _check_distinct(names)
-            yield from (dict(zip(names, row, strict=True)) for row in data)
-            return
-        values = list(document.values())
-        if values and all(isinstance(value, list) for value in values):
-            if len(values) > 1 and len({len(value) for value in values}) == 1:
-                for row in zip(*values, strict=True):
-                    yield dict(zip(document, row, strict=True))
-                return
-        # pandas' to_json: {column: {row: cell}}
-        if (
-            values
-            and all(isinstance(value, dict) for value in values)
-            and len({tuple(value) for value in values}) == 1
-        ):
-            for index in values[0]:
-                yield {column: cells[index] for column, cells in document.items()}
-            return
-        tables = [
-            value
-            for value in values
-            if isinstance(value, list) and value and all(isinstance(row, dict) for row in value)
-        ]
-        if len(tables) == 1:
-            yield from tables[0]
-            return
-    raise LabError(
-        f"{name} cannot be read (a JSON object that is no table): give a list of objects, or one"
-        " object a line"
-    )
-
-
-def reader_of(column: str) -> Callable[[Row], Any]:
-    """A function that gives a row's cell; a dot leads into an object, unless a name holds it."""
-    if "." not in column:
-        return lambda row: row.get(column)
-    outer, _, inner = column.partition(".")
-
-    def nested(row: Row) -> Any:
-        cells = row.get(outer)
-        return cells.get(inner) if isinstance(cells, dict) else row.get(column)
-
-    return nested
-
-
-def short(text: str) -> str:
-    """A text that fits a sentence."""
-    line = " ".join(text.split())
-    return line if len(line) <= 60 else f"{line[:57]}..."
-
-
-def _parquet(path: Path) -> Table:
-    """A parquet file; only the columns that are needed are read."""
+def _arrow(path: Path, kind: str) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Row]]]:
+    """The columns of a parquet or arrow file, and a function that gives the rows of some."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
+    if kind == "parquet":
         file = pq.ParquetFile(path)
-        columns = list(file.schema_arrow.names)
-        _check_distinct(columns)
-        batch = next(file.iter_batches(LOOKED_AT), None)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
-    if batch is None or not batch.num_rows:
-        raise LabError(f"{path} cannot be read (it is empty): {GIVE}")
-
-    def rows(wanted: Sequence[str]) -> Iterator[Row]:
-        # A dot leads into a column; then only that part of it is read.
-        held = {*columns}
-        kept = [name for name in wanted if name in held or name.partition(".")[0] in held]
+        names = file.schema_arrow.names
+        batches: Callable[..., Iterable[Any]] = partial(file.iter_batches, CHUNK)
+    else:
+        source = pa.memory_map(str(path))
         try:
-            for batch in file.iter_batches(16384, columns=kept or columns):
-                yield from batch.to_pylist()
-        except pa.ArrowException as error:
-            raise _unreadable(path, error) from error
+            table = pa.ipc.open_file(source).read_all()
+        except pa.ArrowInvalid:  # datasets writes streams
+            source.seek(0)
+            table = pa.ipc.open_stream(source).read_all()
+        names = table.column_names
+        batches = lambda columns: table.select(columns).to_batches(CHUNK)  # noqa: E731
+    check_distinct(names)
 
-    return Table(path, columns, batch.to_pylist(), rows)
+    def rows(columns: Sequence[str]) -> Iterator[Row]:
+        for batch in batches(columns=columns):
+            yield from batch.to_pylist()
+
+    return list(names), rows

@@ -1,53 +1,47 @@
 """Rollouts counted: how often each problem of a file was tried, and how often it was solved.
 
-docs/rollouts.md says by which rules; lab/explorer/front/files.js follows the same ones.
+docs/rollouts.md says by which rules; lab/explorer/front/rollouts.js follows the same ones.
 """
 
 from __future__ import annotations
 
-import hashlib
-import itertools
-import json
 import math
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lab.errors import LabError
-from lab.rollouts.containers import Row, Table, open_table, reader_of, short, table_files
-from lab.rollouts.formats import (
-    COUNTS,
-    FORMATS,
-    IDS,
-    LARGEST_N,
-    REWARDS,
-    RIGHT,
-    SIZES,
-    TEXTS,
-    Format,
+from lab.rollouts.columns import Codes, Columns, identity, numbered
+from lab.rollouts.containers import open_table, table_files
+from lab.rollouts.labels import counts_up, division
+from lab.rollouts.meaning import (
+    Choice,
+    Wanted,
+    candidates,
+    is_binary,
+    listed,
+    outcome_of,
+    wanted,
 )
-from lab.rollouts.labels import CHUNK, Label, Labels, label_columns
+from lab.rollouts.names import OF_ROWS, OWN, hinted, rank
+from lab.rollouts.structure import RATIO, missing, number, short, verdict
 
-ADVANTAGES = ("advantage", "advantages")
+LARGEST_N = 10_000  # rollouts a problem; above it the audit takes minutes, and a claim of 10^9 all
 RATE_SLACK = 1e-3  # how far k = rate * n may be from a whole number
-CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-BINARY = {"0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"}
-LISTED = 20  # names in a sentence
-NO_NUMBER = ("n/a", "na", "nan", "none", "null")
+
+__all__ = ["Choice", "Counts", "identity", "read_table_counts"]
 
 
 class Counts(NamedTuple):
     """How often each problem was tried and solved.
 
     `n` and `correct` are "problems", as is `exact`: the pass rates of a run that computed them, in
-    which case n and correct are empty. `notes` say how the file was read. `rollouts` is the N of a
-    run of the lab. `advantages` is "problems 2": what a right and a wrong rollout got in training,
-    nan where the file does not say; `steps` is "problems": the steps they belong to, "" for none.
+    which case n and correct are empty. `meaning` says what the file was taken for, `notes` what
+    else is to be known. `rollouts` is the N of a run of the lab. `advantages` is "problems 2": what
+    a right and a wrong rollout got in training, nan where the file does not say; `steps` is
+    "problems": the steps they belong to, "" for none.
     """
 
     problems: list[str]
@@ -56,84 +50,51 @@ class Counts(NamedTuple):
     notes: list[str]
     rollouts: int | None = None
     exact: np.ndarray | None = None
-    tool: str = ""
+    meaning: dict[str, str] = {}
     advantages: np.ndarray | None = None
     steps: list[str] | None = None
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What the user says of a file: its columns, and which rewards are right.
-
-    A rollout is right if its reward is at least `threshold`, or is `success`, a number or a text.
-    Without either, rewards must be 0 and 1, or -1 and 1.
-
-    Of columns that divide the rollouts of a problem, `only` holds texts "column=value": rows with
-    other values are not read; problems that differ in a column of `within` are different ones; and
-    the values of one of `pooled` make no difference.
-    """
-
-    problem: str | None = None
-    reward: str | None = None
-    threshold: float | None = None
-    success: str | None = None
-    only: Sequence[str] = ()
-    within: Sequence[str] = ()
-    pooled: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        for text in self.only:
-            if "=" not in text:
-                raise LabError(f"only = {text!r}: write COLUMN=VALUE")
-        if self.threshold is not None and self.success is not None:
-            raise LabError(
-                f"threshold = {self.threshold} and success = {self.success!r}: give one of them"
-            )
-        if self.threshold is not None and not math.isfinite(self.threshold):
-            raise LabError(f"threshold = {self.threshold}: it must be a finite number")
-
-
-def read_table_counts(path: Path, choice: Choice = Choice()) -> Counts:
+def read_table_counts(path: Path, choice: Choice | None = None) -> Counts:
     """The counts of a file, or of all files of a folder. LabError, which begins with the path: what
     is no table of rollouts, in one sentence.
     """
-    tally: Tally | None = None
+    choice = choice or Choice()
+    columns: Columns | None = None
     left_out: list[str] = []
     files = table_files(path)
     for file in files:
         table = open_table(file)
         try:
-            layout = layout_of(table, choice)
+            found = wanted(table.first, choice, several=len(files) > 1)
         except LabError as error:
             if len(files) == 1:
                 raise LabError(f"{file}: {error}") from error
             left_out.append(file.name)
             refusal = error
             continue
-        if tally is None:
-            tally = Tally(layout, choice)
-        elif tally.layout.named != layout.named:
+        if columns is None:
+            what, columns = found, Columns(found)
+        elif what.signature != found.signature:
             raise LabError(
-                f"{path}: {file.name} is read by {layout.named}, the files before it by"
-                f" {tally.layout.named}: give files of one kind"
+                f"{path}: {file.name} is read by {found.signature}, the files before it by"
+                f" {what.signature}: give files of one kind"
             )
-        step = None if "step" in table.columns else step_of_path(file, path)
-        try:
-            tally.add(table.rows(tally.layout.wanted), step)
-        except LabError as error:
-            raise LabError(str(error) if str(file) in str(error) else f"{file}: {error}") from error
-    if tally is None:
+        alike = re.sub(r"[-_.\s\d]+", " ", file.name).strip()
+        for chunk in table.chunks(what.names):
+            columns.add(chunk, step_of_path(file, path), alike)
+    if columns is None:
         raise LabError(f"{path}: {refusal}")
     try:
-        found = tally.counts()
+        counts = Reading(columns, what, choice).counts()
     except LabError as error:
         raise LabError(f"{path}: {error}") from error
     if left_out:
-        found.notes.append(
+        counts.notes.append(
             f"{len(left_out)} of {len(files)} files hold no rollouts and are left out:"
             f" {', '.join(left_out[:3])}{', ...' if len(left_out) > 3 else ''}"
         )
-    return found
+    return counts
 
 
 def step_of_path(file: Path, root: Path) -> str | None:
@@ -144,637 +105,547 @@ def step_of_path(file: Path, root: Path) -> str | None:
     return None
 
 
-# --- Columns --------------------------------------------------------------------------------------
+def is_success(cell: Any, success: str) -> bool:
+    """Whether a cell is the value that means right, as a number or as text in any case."""
+    value, right = number(cell), number(success)
+    if value is not None and right is not None:
+        return value == right
+    return str(cell).strip().lower() == success.strip().lower()
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Where a table holds what: columns by name, a dot leading into an object; "" for none."""
-
-    format: Format
-    problem: str
-    reward: str
-    within: tuple[str, ...] = ()
-    size: str = ""
-    advantage: str = ""
-    only: tuple[tuple[str, str], ...] = ()  # columns, and the value of the rows that are read
-    pooled: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()  # columns that may divide the rollouts of a problem
-
-    @property
-    def counted(self) -> bool:
-        """Whether a row is a problem with its counts, and no rollout."""
-        return self.format.cell == "counts"
-
-    @property
-    def named(self) -> str:
-        """The tool and the columns, in words."""
-        tool = f"{self.format.tool}: " if self.format.tool else ""
-        return f"{tool}columns {', '.join(filter(None, (self.problem, self.size, self.reward)))}"
-
-    @property
-    def wanted(self) -> list[str]:
-        """The columns that are read."""
-        if self.format.logged_twice:
-            return []  # all
-        named = (self.problem, self.reward, *self.within, self.size, self.advantage)
-        only = (name for name, _ in self.only)
-        once = (self.format.one, self.format.once)
-        return [*named, "step", *once, *only, *self.labels, *self.pooled]
-
-
-def layout_of(table: Table, choice: Choice) -> Layout:
-    """Recognise a table. LabError: its columns are unclear, with those that may be meant."""
-    names = set(table.columns)
-    for row in table.first:
-        names.update(
-            f"{outer}.{inner}"
-            for outer, cells in row.items()
-            if isinstance(cells, dict)
-            for inner in cells
-        )
-    only = tuple((name, value) for name, _, value in (text.partition("=") for text in choice.only))
-    chosen = [name for name, _ in only]
-    for column in (choice.problem, choice.reward, *chosen, *choice.within, *choice.pooled):
-        if column and column not in names:
-            raise LabError(
-                f"found columns {listed(table.columns)}, and no {short(column)}: name one of them"
-            )
-    first = lambda columns: next((name for name in columns if name in names), "")  # noqa: E731
-    advantage = first(ADVANTAGES)
-    size, right = first(SIZES), first(RIGHT)
-    if size and right and holds_counts(table, size, right, choice):
-        problem = choice.problem or first(COUNTS.problem)
-        named = [name for name in table.columns if name not in (size, right, "step")]
-        if named and not problem:
-            raise LabError(
-                f"found columns {listed(table.columns)}: name the problem with"
-                f" --problem{_candidates(named)}"
-            )
-        return Layout(COUNTS, problem, right, tuple(choice.within), size, only=only)
-    for form in FORMATS:
-        if not all(column in names for column in form.columns):
-            continue
-        problem = choice.problem or first(form.problem)
-        reward = choice.reward or first(form.reward)
-        if not reward and not form.reward and advantage:
-            others = (*form.besides, *form.problem, problem, *ADVANTAGES)
-            numbers = [name for name in numeric_columns(table) if name not in others]
-            reward = numbers[0] if len(numbers) == 1 else ""
-        if not (problem and reward):
-            continue
-        if form.cell != "reward" and reward not in form.reward:
-            continue  # the user's column holds something else
-        if form.cell == "ratio" and not any("/" in str(row.get(reward)) for row in table.first):
-            continue
-        within = (*filter(None, [first(form.within)]), *choice.within)
-        known = {"step", problem, reward, size, *within, *ADVANTAGES, *choice.pooled}
-        known |= {*form.columns, *form.besides, form.one, form.once}
-        # Of a ratio or a rate a row is a problem, and two that differ are refused.
-        rows = [] if form.cell in ("ratio", "rate") else table.first
-        labels = tuple(label_columns(rows, known))
-        return Layout(
-            form, problem, reward, within, size, advantage, only, tuple(choice.pooled), labels
-        )
-    raise LabError(unclear(table, choice))
-
-
-def holds_counts(table: Table, size: str, right: str, choice: Choice) -> bool:
-    """Whether a row counts the rollouts of a problem. LabError: it is unclear."""
-    if choice.reward:  # `correct` may also be the reward of a rollout
-        return choice.reward == right and any(
-            (number(row.get(right)) or 0) > 1 for row in table.first
-        )
-    pairs = {(number(row.get(size)), number(row.get(right))) for row in table.first}
-    n, k = min(pairs, key=str)
-    if len(table.first) > 1 and len(pairs) == 1 and n and k and 0 < k < n:
-        raise LabError(
-            f"columns {size} and {right} are {n:g} and {k:g} in every row: name {right} with"
-            f" --reward if that many of {size} rollouts were right, or the column of the reward"
-        )
-    return True
-
-
-def numeric_columns(table: Table) -> list[str]:
-    """The columns whose first cells are all numbers, truth values or missing."""
-    return [
-        name
-        for name in table.columns
-        if (cells := [row.get(name) for row in table.first])
-        and all(missing(cell) or is_number(cell) for cell in cells)
-        and not all(missing(cell) for cell in cells)
-    ]
-
-
-def unclear(table: Table, choice: Choice) -> str:
-    """The sentence for columns that are unclear."""
-    chart = any(name.endswith(("__MIN", "__MAX")) for name in table.columns)
-    if chart or {"_step", "_runtime"} <= set(table.columns):
-        return (
-            "a history of metrics exported from W&B, which holds means and no rollouts: export the"
-            " table of completions"
-        )
-    others = ("step", *ADVANTAGES, *IDS, *TEXTS, choice.problem)
-    rewards = [name for name in numeric_columns(table) if name not in others]
-    problems = []
-    for name in table.columns:
-        cells = [identity(row.get(name)) for row in table.first if not missing(row.get(name))]
-        if name != "step" and len(set(cells)) < len(cells) and not set(cells) <= BINARY:
-            problems.append(name)
-    ask = []
-    if not choice.problem and not set(table.columns) & {*IDS, *TEXTS}:
-        ask.append(f"the problem with --problem{_candidates(problems)}")
-    if not choice.reward and not set(table.columns) & {*REWARDS}:
-        ask.append(f"the reward with --reward{_candidates(rewards)}")
-    return (
-        f"found columns {listed(table.columns)}: name {' and '.join(ask) or 'others'}; or give"
-        f" {'|'.join(SIZES)} and {'|'.join(RIGHT)}, or {'|'.join(IDS + TEXTS)} in every row and"
-        f" {'|'.join(REWARDS)}"
-    )
-
-
-def _candidates(names: list[str]) -> str:
-    return f" ({listed(names, ' or ')}?)" if names else ""
-
-
-def listed(names: Sequence[Any], between: str = ", ") -> str:
-    """Names or values for a sentence, however many and long they are."""
-    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
-    return between.join(short(identity(name)) for name in names[:LISTED]) + more
-
-
-# --- Cells ----------------------------------------------------------------------------------------
-
-
-def missing(cell: Any) -> bool:
-    """Whether a cell is empty: none, nan, or a text that says so."""
-    if cell is None:
-        return True
-    if isinstance(cell, str):
-        return not cell.strip() or cell.strip().lower() in NO_NUMBER
-    return isinstance(cell, float) and cell != cell
-
-
-def is_number(cell: Any) -> bool:
-    """Whether a cell is a number or a truth value, also one written as text."""
-    return number(cell) is not None
-
-
-def number(cell: Any) -> float | None:
-    """A cell as a number: true and false are 1 and 0; None if it is none."""
-    if isinstance(cell, (int, float)):
-        return float(cell)
-    if isinstance(cell, str):
-        text = cell.strip().lower()
-        if text in ("true", "false"):
-            return float(text == "true")
-        try:
-            value = float(text) if "_" not in text else math.nan
-        except ValueError:
-            return None
-        return value if math.isfinite(value) else None
+def smallest_n(rates: np.ndarray) -> int | None:
+    """The smallest n of which all rates are counts; None: none, or all are 0 or 1."""
+    if not ((rates > 0) & (rates < 1)).any():
+        return None
+    for n in range(2, 1025):
+        if (np.abs(rates * n - np.round(rates * n)) <= n * 1e-4 + RATE_SLACK).all():
+            return n
     return None
 
 
-def identity(cell: Any) -> str:
-    """A problem's name as text: canonical JSON for what is no text or number.
-
-    Canonical JSON has sorted keys, no spaces, no key whose value is null, and whole numbers without
-    a point; so that one prompt is one text, whatever tool wrote it.
-
-    >>> identity([{"role": "user", "content": "1+1?", "name": None}])
-    '[{"content":"1+1?","role":"user"}]'
-    >>> identity(7.0)
-    '7'
-    """
-    if isinstance(cell, str):
-        return cell
-    return CANONICAL.encode(_plain(cell))
+def span(values: np.ndarray) -> str:
+    """The smallest and the largest of some numbers, in words."""
+    low, high = values.min(), values.max()
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
-def _plain(cell: Any) -> Any:
-    if isinstance(cell, dict):
-        return {str(key): _plain(value) for key, value in cell.items() if value is not None}
-    if isinstance(cell, (list, tuple)):
-        return [_plain(value) for value in cell]
-    if isinstance(cell, float) and cell.is_integer():
-        return int(cell)
-    if cell is None or isinstance(cell, (str, int, float)):
-        return cell
-    return str(cell)
+def wilson(right: int, n: int) -> str:
+    """An accuracy in words, with Wilson's 95% interval."""
+    z, p = 1.959964, right / n
+    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    low, high = (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+    return f"{right:,} of {n:,}, {p:.3f} [{low:.3f}, {high:.3f}]"
 
 
-# --- Counting -------------------------------------------------------------------------------------
+class Reading:
+    """What the columns of a file mean, decided step by step; `kept` are the rows that count."""
 
+    def __init__(self, columns: Columns, found: Wanted, choice: Choice) -> None:
+        self.columns, self.found, self.choice = columns, found, choice
+        self.names = [name for name in columns.held if columns.has(name)]
+        self.notes: list[str] = []
+        self.kept = self._chosen()
+        cells = {name: columns.cells(name) for name in self.names if name not in found.long}
+        outcome = outcome_of(cells, choice, found.lists)
+        if outcome is None:
+            raise LabError("the first rows have rewards, and later ones none that are clear")
+        self.kind, self.outcomes, self.size = outcome
+        self.step_name = self._hinted("step")
+        if not self.step_name and self.kind == "rate" and self.outcomes == ["(value)"]:
+            self.step_name = "(position)"
+        self.within = [*hinted(self.names, "within")[:1], *choice.within]
+        self.problem = choice.problem or self._problem()
+        self.problems = list(map(identity, columns.cells(self.problem))) if self.problem else []
+        self.of_problem = columns.codes(self.problem) if self.problem else None
+        self.group = np.zeros(columns.rows, np.int64)
+        self._number_groups()
 
-@dataclass
-class Tally:
-    """The counts of the rows seen so far; the memory it takes grows with the problems, and with the
-    rollouts only where each is named."""
+    def _hinted(self, role: str) -> str:
+        """The strongest column of a role that is there, "" for none."""
+        return next(iter(hinted(self.names, role)), "")
 
-    layout: Layout
-    choice: Choice
-    # (step, problem): rollouts, right ones, the advantage of a right and of a wrong one
-    groups: dict[tuple[Any, str], list[Any]] = field(default_factory=dict)
-    rows: int = 0
-    lost: int = 0
-    values: set[float] = field(default_factory=set)  # the rewards seen: some of -1, 0, 1
-    shares: dict[tuple[Any, str], Any] = field(default_factory=dict)  # the ratio or rate of each
-    others: dict[str, int] = field(default_factory=dict)  # values of `one` that are not read
-    seen: set[str] = field(default_factory=set)  # the rollouts, where `once` names them
-    repeated: int = 0
-    digests: dict[Any, Any] = field(default_factory=dict)  # of the rows of each step
-    last: Any = None  # the last step of a table of counts
-    earlier: bool = False  # whether it has others
-    labels: Labels = field(init=False)
+    def _codes(self, name: str) -> Codes:
+        return self.columns.codes(name)[self.kept]
 
-    def __post_init__(self) -> None:
-        self.labels = Labels(self.layout.labels)
-        # the number of a problem of a step, and of what is pooled in it, in the order of the file
-        self.numbers: defaultdict[Any, int] = defaultdict(itertools.count().__next__)
+    def _cell(self, name: str, row: int) -> Any:
+        return self.columns.cells(name)[self.columns.codes(name)[self.kept[row]]]
 
-    def add(self, rows: Iterator[Row], step: str | None) -> None:
-        """Count rows; `step` is that of rows that name none."""
-        layout = self.layout
-        if layout.counted:
-            self._add_counts(rows)
+    def _values(self, name: str) -> np.ndarray:
+        """The cells of the rows as numbers, labels as 1 and 0, nan for none."""
+        cells = [None if missing(cell) else verdict(cell) for cell in self.columns.cells(name)]
+        return np.array(cells, float)[self._codes(name)]
+
+    def _chosen(self) -> Codes:
+        """The rows that `only` leaves, and of those judged several times the first judgement."""
+        chosen = np.ones(self.columns.rows, bool)
+        for name, value in self.choice.chosen:
+            fits = np.array([is_success(cell, value) for cell in self.columns.cells(name)])
+            chosen &= fits[self.columns.codes(name)]
+            self.notes.append(f"only rows with {name} = {short(value)} are read")
+        if not chosen.any():
+            raise LabError(f"no row has {listed(self.choice.only)}: choose another value")
+        name = self._hinted("filter")
+        if name and self._hinted("problem"):
+            codes, cells = self.columns.codes(name), self.columns.cells(name)
+            first = codes == codes[chosen][0]
+            others = np.bincount(codes[chosen & ~first], minlength=len(cells))
+            left = [f"{cell} ({rows})" for cell, rows in zip(cells, others, strict=True) if rows]
+            if left:
+                self.notes.append(f"only the first {name} is read; left out: {listed(left)} rows")
+            chosen &= first
+        return np.flatnonzero(chosen)
+
+    # --- Problems ---------------------------------------------------------------------------------
+
+    def _steps(self) -> Codes:
+        return self.columns.codes(self.step_name)[self.kept]
+
+    def _apart(self) -> list[Codes]:
+        """What sets problems of equal names apart."""
+        return [self._steps(), *map(self._codes, self.within)]
+
+    def _problem(self) -> str:
+        """The column of the problem, "" where each row is one. LabError: there is none, or two."""
+        named = [*hinted(self.names, "problem"), *hinted(self.names, "prompt")]
+        if self.kind != "reward":
+            return self._problem_of_counts(named)
+        full = [name for name in named if not any(map(missing, self.columns.cells(name)))]
+        found = (full or named) + ["(row)"] * ("(row)" in self.names)
+        if not found:
+            self._refuse_nameless("")
+        groups = {name: numbered(*self._apart(), self._codes(name)) for name in found}
+        several = [name for name in found if groups[name].max() + 1 < len(self.kept)]
+        if not several or found[0] not in (*several, *OF_ROWS):
+            return found[0]
+        first, *others = several
+        for other in others:
+            joint = numbered(groups[first], groups[other])
+            cells, problems = int(joint.max()) + 1, int(groups[first].max()) + 1
+            # another spelling, a coarser name, or a number of the rollouts
+            if other == "(row)" or cells == problems or cells == len(joint):
+                continue
+            of = groups[first][np.unique(joint, return_index=True)[1]]
+            few = (np.bincount(of) > 1).mean() < 0.05 and rank(other, "prompt") >= 0
+            if not few:
+                raise LabError(
+                    f"the problem may be {first} ({problems:,} values) or {other}"
+                    f" ({int(groups[other].max()) + 1:,}), which divides it: say --problem {first},"
+                    f" --problem {other}, or --problem {first} --within {other} if both name it"
+                )
+            self.notes.append(f"some problems of one {first} differ in {other}")
+        return first
+
+    def _problem_of_counts(self, named: list[str]) -> str:
+        """The column of the problem where a row has all its rollouts. LabError: it has none."""
+        policies = [
+            name
+            for name in hinted(self.names, "policy")
+            if 1 < len(self.kept) == len(np.unique(self._codes(name)))
+        ]
+        if named and not (policies and named[0] in OF_ROWS):
+            return named[0]
+        known = {*self.outcomes, self.size, "step", "k"}
+        if {*self.found.all} - known:
+            self._refuse_nameless(
+                f"; the rows differ in {policies[0]}, as checkpoints or models do, and a mean over"
+                " all problems says nothing of single ones"
+                if policies
+                else ""
+            )
+        return ""
+
+    def _refuse_nameless(self, why: str) -> None:
+        known = {*self.outcomes, self.size, "step"}
+        others = [name for name in self.found.all if name not in known]
+        raise LabError(
+            f"found columns {listed(self.found.all)}: name the problem with"
+            f" --problem{candidates(others)}{why}"
+        )
+
+    def _number_groups(self) -> None:
+        """Number the groups, each a problem of a step, in the order of the file."""
+        if self.of_problem is None:
+            self.group = np.arange(len(self.kept))
             return
-        outcome = self._outcome()
-        get_problem, get_reward = reader_of(layout.problem), reader_of(layout.reward)
-        get_within = [reader_of(name) for name in layout.within]
-        get_pooled = [reader_of(name) for name in layout.pooled]
-        get_advantage = reader_of(layout.advantage) if layout.advantage else None
-        groups, one, logged_twice = self.groups, layout.format.one, layout.format.logged_twice
-        once = layout.format.once
-        kept = None
-        before, text = None, ""
-        looked_at: list[Row] = []
-        places: list[int] = []
-        for row in rows:
-            self.rows += 1
-            if layout.only and not self._is_chosen(row):
-                continue
-            if one:
-                value = str(row.get(one))
-                kept = value if kept is None else kept
-                if value != kept:
-                    self.others[value] = self.others.get(value, 0) + 1
-                    continue
-            if once:
-                if row[once] in self.seen:
-                    self.repeated += 1
-                    continue
-                self.seen.add(row[once])
-            problem = get_problem(row)
-            if problem is None or problem == "":
-                raise LabError(
-                    f"row {self.rows} has no {layout.problem}: every rollout needs its problem"
-                )
-            if type(problem) is not str:
-                if problem != before:  # the rollouts of a prompt stand together
-                    before, text = problem, identity(problem)
-                problem = text
-            for get in get_within:
-                problem = f"{identity(get(row))} {problem}"
-            at = row.get("step", step)
-            if type(at) is not int:
-                at = None if missing(at) else identity(at)
-            key = (at, problem)
-            if logged_twice:
-                digest = self.digests.get(at)
-                if digest is None:
-                    digest = self.digests[at] = hashlib.sha256()
-                digest.update(repr([row[name] for name in row if name != "step"]).encode())
-            group = groups.get(key)
-            if group is None:
-                group = groups[key] = [0, 0, math.nan, math.nan]
-            rollouts, right = group[0], group[1]
-            outcome(get_reward(row), group, row, key)
-            if get_advantage is not None and group[0] == rollouts + 1:
-                advantage = number(get_advantage(row))
-                if advantage is not None:
-                    group[2 if group[1] > right else 3] = advantage
-            looked_at.append(row)
-            pooled = (identity(get(row)) for get in get_pooled)
-            places.append(self.numbers[(*key, *pooled) if get_pooled else key])
-            if len(places) == CHUNK:
-                self.labels.add(looked_at, places)
-                looked_at, places = [], []
-        self.labels.add(looked_at, places)
-
-    def _is_chosen(self, row: Row) -> bool:
-        return all(is_success(reader_of(name)(row), value) for name, value in self.layout.only)
-
-    def _add_counts(self, rows: Iterator[Row]) -> None:
-        layout = self.layout
-        for row in rows:
-            self.rows += 1
-            if not self._is_chosen(row):
-                continue
-            step = number(row.get("step")) if "step" in row else None
-            if step is not None and step != self.last:
-                self.earlier |= self.last is not None
-                if self.last is not None and step < self.last:
-                    continue
-                self.last = step
-                self.groups.clear()
-            problem = f"row {self.rows - 1}"
-            if layout.problem:
-                names = (*reversed(layout.within), layout.problem)
-                problem = " ".join(identity(reader_of(name)(row)) for name in names)
-            if (None, problem) in self.groups:
-                raise LabError(
-                    f"problem {short(problem)} has several rows of counts: choose some with --only"
-                    " COLUMN=VALUE, name what sets problems apart with --within, or add them up"
-                )
-            n, right = number(row.get(layout.size)), number(row.get(layout.reward))
-            if n is None or right is None or n % 1 or right % 1 or n < 1 or not 0 <= right <= n:
-                raise LabError(
-                    f"problem {problem} has {layout.reward} = {row.get(layout.reward)} of"
-                    f" {layout.size} = {row.get(layout.size)}: counts must be whole, with"
-                    f" 0 <= {layout.reward} <= {layout.size}"
-                )
-            self._check_size(n, problem)
-            self.groups[None, problem] = [int(n), int(right), math.nan, math.nan]
-
-    def _check_size(self, n: float, problem: str) -> None:
-        if n > LARGEST_N:
+        empty = np.array(list(map(missing, self.columns.cells(self.problem))))
+        lost = empty[self._codes(self.problem)]
+        if lost.any():
+            row = int(self.kept[lost.argmax()]) + 1
+            raise LabError(f"row {row} has no {self.problem}: every rollout needs its problem")
+        codes = self.of_problem[self.kept]
+        self.group = numbered(*self._apart(), codes)
+        parts = [re.fullmatch(r"(.+)_(\d+)_\d+", name) for name in self.problems]
+        if self.problem != "uid" or self.group.max() + 1 < len(codes) or not all(parts):
+            return
+        # verl's uid is problem_rollout_output where every rollout has its own
+        rollouts = [(match[1], match[2]) for match in parts if match]
+        if len(set(rollouts)) < len(rollouts):
+            twice = next(each for i, each in enumerate(rollouts) if each in rollouts[:i])
             raise LabError(
-                f"problem {short(problem)} has n = {n:.0f} rollouts: the audit takes up to"
-                f" {LARGEST_N} a problem; give fewer, or correct the file"
+                f"rollout {twice[1]} of problem {twice[0]!r} appears twice: give every rollout of a"
+                " problem its own index"
             )
+        numbers = {name: i for i, name in enumerate(dict.fromkeys(name for name, _ in rollouts))}
+        self.problems = list(numbers)
+        self.of_problem = np.array([numbers[name] for name, _ in rollouts])[self.of_problem]
+        self.group = numbered(*self._apart(), self.of_problem[self.kept])
 
-    def _outcome(self) -> Callable[[Any, list[Any], Row, tuple[Any, str]], None]:
-        """The function that adds a cell of the reward column to a group."""
-        form, choice, values = self.layout.format, self.choice, self.values
-        get_size = reader_of(self.layout.size) if self.layout.size else None
+    def _keep(self, rows: np.ndarray) -> None:
+        """Leave only some of the rows."""
+        self.kept, self.group = self.kept[rows], numbered(self.group[rows])
 
-        def add_reward(cell: Any, group: list[Any], row: Row, key: tuple[Any, str]) -> None:
-            if type(cell) is float and cell == cell:
-                pass
-            elif type(cell) is list:
-                for each in cell:
-                    add_reward(each, group, row, key)
-                return
-            elif missing(cell):
-                self.lost += 1
-                return
-            group[0] += 1
-            if choice.success is not None:
-                group[1] += is_success(cell, choice.success)
-                return
-            value = cell if type(cell) is float or type(cell) is int else number(cell)
-            if choice.threshold is not None and value is not None:
-                group[1] += value >= choice.threshold
-                return
-            if value != 0 and value != 1 and value != -1:
+    def _name(self, row: int) -> str:
+        """The name of the problem of a row."""
+        if self.of_problem is None:
+            return f"row {int(self.kept[row])}"
+        within = [identity(self._cell(name, row)) for name in reversed(self.within)]
+        return " ".join([*within, self.problems[self.of_problem[self.kept[row]]]])
+
+    # --- Rollouts ---------------------------------------------------------------------------------
+
+    def _drop_repeated(self) -> None:
+        """Leave out rollouts that stand in two files, and steps that repeat another word for word.
+
+        LabError: many numbers of rollouts stand there twice, with different texts.
+        """
+        text = next((name for name in self.found.long if rank(name, "text") >= 0), "")
+        said = [self._codes(name) for name in (text, self.outcomes[0]) if name]
+        name = self._hinted("trace") or (self._hinted("sample") if text else "")
+        if name:
+            rollout = numbered(self.group, self._codes(name))
+            first = np.unique(rollout, return_index=True)[1]
+            twice = len(rollout) - len(first)
+            if twice and numbered(rollout, *said).max() == rollout.max():
+                self._keep(np.sort(first))
+                self.notes.append(f"{twice} rollouts stand there twice and count once")
+            elif 2 * twice >= len(first) and name not in self.choice.pooled:
                 raise LabError(
-                    f"reward {short(identity(cell))} in row {self.rows} ({self.layout.problem}"
-                    f" {short(key[1])}): a reward must be 0 or 1, or -1 or 1; say from where it is"
-                    " right with --threshold, or which value is with --success"
+                    f"column {name} numbers rollouts and says the same of {twice:,} with different"
+                    " texts or rewards, as if several policies were in the file: name what sets"
+                    f" them apart with --only or --within, or say --pooled {name}"
                 )
-            values.add(value)
-            group[1] += value == 1
+        steps = np.unique(self._steps())
+        if text and len(steps) > 1 and self.step_name and self._hinted("advantage"):  # TRL's
+            rows = numbered(*map(self._codes, (self.problem, text, self.outcomes[0])))
+            first_of: dict[bytes, int] = {}
+            for step in steps:
+                first_of.setdefault(rows[self._steps() == step].tobytes(), step)
+            self._keep(np.isin(self._steps(), list(first_of.values())))
+            repeated = len(steps) - len(first_of)
+            if repeated:
+                self.notes.append(f"{repeated} steps repeat another and are dropped")
 
-        def add_ratio(cell: Any, group: list[Any], row: Row, key: tuple[Any, str]) -> None:
-            match = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", str(cell))
-            if missing(cell):
-                self.lost += 1
-            elif self._told_before(key, cell):
-                return
-            elif match is None or int(match[1]) > int(match[2]) or not int(match[2]):
+    def _rewards(self) -> tuple[np.ndarray, np.ndarray]:
+        """How many rewards each row has, and how many of them are right."""
+        self._drop_repeated()
+        name, choice = self.outcomes[0], self.choice
+        cells, codes = self.columns.cells(name), self._codes(name)
+        told = ~np.array(list(map(missing, cells)))[codes]
+        values = self._values(name)
+        if choice.success is not None:
+            right = np.array([is_success(cell, choice.success) for cell in cells])[codes]
+        elif choice.threshold is not None:
+            right = np.nan_to_num(values, nan=-math.inf) >= choice.threshold
+        else:
+            right = values == 1
+        singles = np.bincount(self.group, told).max() <= 1
+        if singles and told.any():
+            self._refuse_singles(values[told], right[told])
+        self._check_one_reward(values)
+        known = [cells[code] for code in np.unique(codes[told])]
+        if choice.success is None and choice.threshold is None and known:
+            self._check_binary(known, values)
+        return told.astype(int), (right & told).astype(int)
+
+    def _refuse_singles(self, values: np.ndarray, right: np.ndarray) -> None:
+        """LabError: each problem has one rollout; with what can be said of all."""
+        name, steps = " or ".join(self.outcomes), len(np.unique(self._steps()))
+        clear = self.choice.success is not None or self.choice.threshold is not None
+        if clear or (self.kind == "counts" or is_binary(values.tolist())):
+            said = f"the accuracy by {name} is {wilson(int(right.sum()), len(right))}"
+        else:
+            said = f"the mean of {name} is {np.nanmean(values):.3f}"
+        raise LabError(
+            f"column {self.problem} gives every rollout a problem of its own"
+            f"{f', at {steps} steps' if steps > 1 else ''}: one rollout a problem tells no pass"
+            f" rates, and {said}; give several rollouts of a problem, or name it with --problem"
+        )
+
+    def _check_one_reward(self, values: np.ndarray) -> None:
+        """LabError: several columns may be the reward and say different things."""
+        for other in self.outcomes[1:]:
+            others = self._values(other)
+            both = np.isfinite(values) & np.isfinite(others)
+            differ = int(((values == 1) != (others == 1))[both].sum())
+            if differ:
                 raise LabError(
-                    f"{self.layout.reward} {short(identity(cell))} in row {self.rows}: it must be"
-                    " right of all, such as 5/8"
+                    f"columns {self.outcomes[0]} and {other} may both be the reward and differ in"
+                    f" {differ:,} of {int(both.sum()):,} rows: name the reward with"
+                    f" --reward{candidates(self.outcomes)}"
                 )
-            else:
-                self._check_size(int(match[2]), key[1])
-                group[0] += int(match[2])
-                group[1] += int(match[1])
 
-        def add_rate(cell: Any, group: list[Any], row: Row, key: tuple[Any, str]) -> None:
-            rate = number(cell)
-            if missing(cell):
-                self.lost += 1
-                return
-            if rate is None or not 0 <= rate <= 1:
-                raise LabError(
-                    f"{self.layout.reward} {short(identity(cell))} in row {self.rows}: a pass rate"
-                    " must be in [0, 1]"
-                )
-            n = number(get_size(row)) if get_size else form.n
-            if not self._told_before(key, rate) and n:
-                self._check_size(n, key[1])
-                group[0] += int(n)
-                group[1] += self._whole(rate, int(n), key[1])
-
-        def add_metrics(cell: Any, group: list[Any], row: Row, key: tuple[Any, str]) -> None:
-            for name, value in (cell if isinstance(cell, dict) else {}).items():
-                match = re.fullmatch(r"(?:pass@k:k=1&n=|avg@n:n=)(\d+)", name)
-                if value is not None and (match or name in ("extractive_match", "acc")):
-                    n = int(match[1]) if match else 1
-                    self._check_size(n, key[1])
-                    group[0] += n
-                    group[1] += self._whole(float(value), n, key[1])
-                    return
-            self.lost += 1
-
-        cells = {"ratio": add_ratio, "rate": add_rate, "metrics": add_metrics}
-        return cells.get(form.cell, add_reward)
-
-    def _told_before(self, key: tuple[Any, str], share: Any) -> bool:
-        """Whether a problem's ratio or rate was in a row before. LabError: it was another one."""
-        before = self.shares.setdefault(key, share)
-        if before != share:
+    def _check_binary(self, known: list[Any], values: np.ndarray) -> None:
+        """LabError: it is not clear which rewards are right."""
+        name, different = self.outcomes[0], {verdict(cell) for cell in known}
+        if different == {0, 1, -1} or different == {0, -1}:
             raise LabError(
-                f"problem {short(key[1])} has {self.layout.reward} {before} and {share}: give each"
-                " problem one"
+                f"column {name} holds rewards of -1, 0 and 1: say from where one is right with"
+                " --threshold"
             )
-        return self.groups[key][0] > 0
+        if -1 in different:
+            self.notes.append("a reward of -1 is wrong, 1 is right")
+        if different <= {0, 1, -1}:
+            return
+        cells = self.columns.cells(name)
+        bad = np.array([not missing(x) and verdict(x) not in (0, 1, -1) for x in cells])
+        row = int(bad[self._codes(name)].argmax())
+        rates = np.unique(values[np.isfinite(values)])
+        words = ""
+        if len(rates) and 0 <= rates[0] and rates[-1] <= 1:
+            n = smallest_n(rates)
+            of = n if n and n < np.isfinite(values).sum() else "N"
+            words = f"; if it is the rate of several rollouts, say of how many with --n {of}"
+        raise LabError(
+            f"reward {short(identity(self._cell(name, row)))} in row {int(self.kept[row]) + 1}"
+            f" ({self.problem} {short(self._name(row))}): a reward must be 0 or 1, or -1 or 1; say"
+            " from where it is right with --threshold, or which value is with --success" + words
+        )
 
-    def _whole(self, rate: float, n: int, problem: str) -> int:
-        right = round(rate * n)
-        if abs(right - rate * n) > max(RATE_SLACK, n * 1e-4):
+    # --- Counts and rates -------------------------------------------------------------------------
+
+    def _shares(self) -> tuple[np.ndarray, np.ndarray]:
+        """n and the right ones of each row that counts all rollouts of a problem, 0 for none."""
+        name, counted = self.outcomes[0], self.kind == "counts"
+        if counted:
+            self._keep_last_step()
+        cells, codes = self.columns.cells(name), self._codes(name)
+        told = counted | ~np.array(list(map(missing, cells)))[codes]
+        rows = np.flatnonzero(told)
+        groups, first = np.unique(self.group[rows], return_index=True)
+        of_group = np.zeros(int(self.group.max()) + 1, np.int64)
+        of_group[groups] = rows[first]
+        again = np.setdiff1d(rows, rows[first])
+        differ = again[(codes[again] != codes[of_group[self.group[again]]]) | counted]
+        if len(differ):
+            row, before = int(differ[0]), int(of_group[self.group[differ[0]]])
             raise LabError(
-                f"problem {short(problem)} has the pass rate {rate:g}, which is no whole number of"
-                f" {n} rollouts: look at the column {self.layout.reward}"
+                f"problem {short(self._name(row))} has {name} {self._cell(name, before)} and"
+                f" {self._cell(name, row)}, several rows of counts: choose some with --only"
+                " COLUMN=VALUE, name what sets problems apart with --within, or add them up"
             )
-        return right
+        told[again] = False  # a data set repeats a problem's rate beside each of its answers
+        if self.kind == "ratio":
+            parts = [RATIO.fullmatch(str(cell)) for cell in cells]
+            pairs = [(int(match[2]), int(match[1])) if match else (0, 0) for match in parts]
+            n, right = np.array(pairs)[codes].T.astype(float)
+        else:
+            right = self._values(name)
+            n = (
+                self._values(self.size)
+                if isinstance(self.size, str)
+                else np.full(len(right), self.size or 0.0)
+            )
+        if self.kind == "rate":
+            rates = right
+            if self.size is None:
+                n = np.full(len(rates), float(self._inferred(rates[told])))
+            right = np.round(rates * n)
+            slack = np.maximum(RATE_SLACK, n * 1e-4)
+            broken = told & ~(np.abs(right - rates * n) <= slack)
+            if broken.any():
+                row = int(broken.argmax())
+                raise LabError(
+                    f"problem {short(self._name(row))} has the pass rate {self._cell(name, row)},"
+                    f" which is no whole number of {n[row]:g} rollouts: look at the column {name}"
+                )
+        with np.errstate(invalid="ignore"):
+            fits = (n % 1 == 0) & (right % 1 == 0) & (n >= 1) & (right >= 0) & (right <= n)
+        if not fits[told].all():
+            row = int((told & ~fits).argmax())
+            size = self._cell(self.size, row) if isinstance(self.size, str) else n[row]
+            raise LabError(
+                f"problem {short(self._name(row))} has {name} = {self._cell(name, row)} of"
+                f" {self.size or 'n'} = {size}: counts must be whole, with 0 <= {name} <="
+                f" {self.size or 'n'}"
+            )
+        if counted and name.lower() == "k" and not self.choice.reward and len(n) > 1:
+            if len({*n}) == len({*right}) == 1 and 0 < right[0] < n[0]:
+                raise LabError(
+                    f"columns {self.size} and {name} are {n[0]:g} and {right[0]:g} in every row:"
+                    f" name {name} with --reward if that many of {self.size} rollouts were right,"
+                    " or the column of the reward"
+                )
+        if counted and n.max() == 1:
+            self._refuse_singles(right, right)
+        return np.where(told, n, 0), np.where(told, right, 0)
+
+    def _keep_last_step(self) -> None:
+        steps = self._values(self.step_name) if self.step_name else np.zeros(0)
+        if not len(steps) or not np.nanmin(steps) < np.nanmax(steps):
+            return
+        self._keep(steps == np.nanmax(steps))
+        if not self.problem and len(self.kept) == 1:
+            raise LabError(
+                "every step has one row of counts, as a table of checkpoints has: give the counts"
+                " of each problem"
+            )
+        self.notes.append(f"only the last step is read: {np.nanmax(steps):g}")
+
+    def _inferred(self, rates: np.ndarray) -> int:
+        """The smallest n that all rates are counts of. LabError: they are too few to tell."""
+        name, different = self.outcomes[0], np.unique(rates)
+        n = smallest_n(different)
+        if n is None or len(different) < 3 or n >= len(rates):
+            raise LabError(
+                f"column {name} gives rates and no column how many rollouts they are of: say --n N,"
+                " or add a column n"
+            )
+        self.notes.append(f"n = {n} is the smallest of which all rates in {name} are counts")
+        return n
+
+    # --- All together -----------------------------------------------------------------------------
 
     def counts(self) -> Counts:
-        """All groups with a reward. LabError: no group has two."""
-        layout, groups = self.layout, self.groups
-        notes: list[str] = []
-        if self.earlier:
-            if not layout.problem and len(groups) == 1:
-                raise LabError(
-                    "every step has one row of counts, as a table of checkpoints has: give the"
-                    " counts of each problem"
+        """All groups with a reward."""
+        is_reward = self.kind == "reward"
+        before, self.notes = self.notes, []
+        tried, right = self._rewards() if is_reward else self._shares()
+        self.notes = [*before, *self._divisions(), *self.notes]
+        n = np.bincount(self.group, tried).astype(np.int64)
+        correct = np.bincount(self.group, right).astype(np.int64)
+        first = np.unique(self.group, return_index=True)[1]
+        if not n.any():
+            raise LabError(f"column {self.outcomes[0]} holds no reward: name another with --reward")
+        steps = [self.columns.cells(self.step_name)[code] for code in self._steps()[first]]
+        names = list(map(self._name, first.tolist()))
+        if rank(self.problem, "prompt") >= 0:
+            numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
+            names = [f"prompt {numbers[name]}" for name in names]
+            if self.kind != "counts":
+                more = int((n[n > 0] > np.median(n[n > 0])).sum())
+                self.notes.append(
+                    f"equal prompts are one problem: {more} of {(n > 0).sum()} have more rows than"
+                    " most"
                 )
-            notes.append(f"only the last step is read: {self.last:g}")
-        if not layout.counted:
-            tool = f"{layout.format.tool}: " if layout.format.tool else ""
-            notes.append(
-                f"{tool}problems from column {layout.problem}, rewards from column {layout.reward}"
-            )
-        if layout.format.cell == "rate" and not (layout.size or layout.format.n):
-            notes.append(self._add_rates())
-        notes += self._divisions()
-        if {0, -1} <= self.values:
+        if len(set(steps)) > 1:
+            self.notes.append(f"{len(set(steps))} steps, their problems kept apart")
+            names = [
+                f"{name} of step {identity(at)}" for name, at in zip(names, steps, strict=True)
+            ]
+        if n.max() > LARGEST_N:
             raise LabError(
-                f"column {layout.reward} holds rewards of -1, 0 and 1: say from where one is right"
-                " with --threshold"
+                f"problem {short(names[int(n.argmax())])} has n = {n.max()} rollouts: the audit"
+                f" takes up to {LARGEST_N} a problem; give fewer, or correct the file"
             )
-        if -1 in self.values:
-            notes.append("a reward of -1 is wrong, 1 is right")
-        if self.others:
-            left = listed([f"{name} ({rows})" for name, rows in self.others.items()])
-            notes.append(f"only the first {layout.format.one} is read; left out: {left} rows")
-        if self.repeated:
-            notes.append(f"{self.repeated} rollouts stand there twice and count once")
-        steps = list(dict.fromkeys(step for step, _ in groups))
-        if len(steps) > 1:
-            said = f"{len(steps)} steps, their problems kept apart"
-            if layout.format.logged_twice:
-                twice = self._steps_logged_twice()
-                groups = {key: group for key, group in groups.items() if key[0] not in twice}
-                said += f"; {len(twice)} repeat another and are dropped"
-            notes.append(said)
-        groups = _merged_uids(layout, groups)
-        names = self._names(groups, len(steps) > 1)
-        kept = [
-            (name, key, group)
-            for name, (key, group) in zip(names, groups.items(), strict=True)
-            if group[0]
-        ]
-        if not kept:
-            if layout.only and not self.groups:
-                raise LabError(f"no row has {listed(self.choice.only)}: choose another value")
-            raise LabError(f"column {layout.reward} holds no reward: name another with --reward")
-        n = np.array([group[0] for *_, group in kept], np.int64)
-        for size, (name, *_) in zip(n, kept, strict=True):
-            if size > LARGEST_N:
-                self._check_size(int(size), name)
-        if not layout.counted and (n <= 1).all():
-            raise LabError(
-                f"column {layout.problem} gives every rollout a problem of its own: name the"
-                " problems in a column problem"
-            )
-        if self.lost:
-            rollouts = self.lost + sum(group[0] for group in self.groups.values())
-            of = f"{rollouts} rollouts" if layout.format.cell == "reward" else f"{self.rows} rows"
-            notes.append(f"{self.lost} of {of} have no reward and are left out")
-        if layout.problem in TEXTS and not layout.counted:
-            more = int((n > np.median(n)).sum())
-            notes.append(
-                f"equal prompts are one problem: {more} of {len(n)} have more rows than most"
-            )
-        advantages = np.array([group[2:4] for *_, group in kept], np.float64)
+        lost = (
+            int((tried == 0).sum()) if is_reward else len(self.kept) - len(n) + int((n == 0).sum())
+        )
+        if is_reward or (n == 0).any():
+            lost = int((tried == 0).sum()) if is_reward else int((n == 0).sum())
+            if lost:
+                of = f"{len(tried)} {'rollouts' if is_reward else 'rows'}"
+                self.notes.append(f"{lost} of {of} have no reward and are left out")
+        self._compare_totals(correct, first)
+        advantages = np.full((len(n), 2), math.nan)
+        advantage = self._hinted("advantage")
+        if advantage and is_reward:
+            judged = np.flatnonzero(tried)
+            advantages[self.group[judged], 1 - right[judged]] = self._values(advantage)[judged]
+        kept = np.flatnonzero(n)
         return Counts(
-            [name for name, *_ in kept],
-            n,
-            np.array([group[1] for *_, group in kept], np.int64),
-            notes,
-            tool=layout.format.tool,
-            advantages=None if np.isnan(advantages).all() else advantages,
-            steps=["" if key[0] is None else str(key[0]) for _, key, _ in kept],
+            [names[i] for i in kept],
+            n[kept],
+            correct[kept],
+            self.notes,
+            meaning=self._meaning(n[kept], correct[kept]),
+            advantages=None if np.isnan(advantages).all() else advantages[kept],
+            steps=["" if missing(steps[i]) else identity(steps[i]) for i in kept],
         )
 
     def _divisions(self) -> list[str]:
         """What is to be said of columns that divide problems. LabError: one that is not clear."""
-        notes = [
-            f"only rows with {name} = {short(value)} are read" for name, value in self.layout.only
-        ]
-        notes += [f"problems of different {name} are different" for name in self.choice.within]
-        notes += [f"rollouts of different {name} are pooled" for name in self.choice.pooled]
-        found = self.labels.dividing()
-        unclear = [label for label in found if not (label.singles and label.counts)]
-        # Of rollouts that are numbered and divided, the number is the lesser news.
-        for label in sorted(unclear, key=lambda label: label.counts)[:1]:
-            raise LabError(division_said(label))
-        notes += [f"column {label.column} numbers the rollouts of a problem" for label in found]
+        pooled, within = self.choice.pooled, self.choice.within
+        notes = [f"problems of different {name} are different" for name in within]
+        notes += [f"rollouts of different {name} are pooled" for name in pooled]
+        self.sample = ""
+        if self.kind != "reward":
+            return notes
+        problems = numbered(self.group, *map(self._codes, pooled))
+        known = {self.problem, self.step_name, *self.within, *pooled, *self.outcomes}
+        roles = ("trace", "filter", "advantage", "prompt", "size", "right", "rate", *OWN)
+        unclear = []
+        for name in self.names:
+            if name in known or name in self.found.long or name in ("(row)", "(position)"):
+                continue
+            if any(rank(name, role) >= 0 for role in roles):
+                continue
+            codes = numbered(self._codes(name))
+            kind = division(problems, codes) if codes.max() else ""
+            counting = counts_up(self.columns.cells(name)) and rank(name, "policy") < 0
+            if kind == "singles" and counting:
+                self.sample = name
+                notes.append(f"column {name} numbers the rollouts of a problem")
+            elif kind:
+                unclear.append((counting, name))
+        if unclear:  # of rollouts that are numbered and divided, the number is the lesser news
+            name = min(unclear, key=lambda each: each[0])[1]
+            values = self.columns.cells(name)
+            last, name = short(identity(values[-1])), short(name)
+            raise LabError(
+                f"the rollouts of a problem differ in column {name}, whose {len(values)} values"
+                f" ({listed(values)}) stand in the same problems: say --only {name}={last} to read"
+                f" one of them, such as one policy, --within {name} if they are of different"
+                f" problems, or --pooled {name} if it makes no difference"
+            )
         return notes
 
-    def _add_rates(self) -> str:
-        """Count the rates whose n no column gives: the smallest that all of them are counts of."""
-        rates = np.array(list(self.shares.values()))
-        n = next(
-            (
-                n
-                for n in range(2, 1025)
-                if (np.abs(rates * n - np.round(rates * n)) <= n * 1e-4 + RATE_SLACK).all()
-                and ((rates > 0) & (rates < 1)).any()
-            ),
-            None,
-        )
-        if n is None or len(set(rates)) < 3 or n >= len(rates):
-            raise LabError(
-                f"column {self.layout.reward} gives rates and no column how many rollouts they are"
-                f" of: add one named {'|'.join(SIZES)}"
+    def _compare_totals(self, correct: np.ndarray, first: np.ndarray) -> None:
+        """Compare the rollouts with what their problem says of them, where it does."""
+        name = self._hinted("right")
+        if "(row)" in self.names and name and name not in self.outcomes:
+            said = self._values(name)[first]
+            differ = int((np.isfinite(said) & (said != correct)).sum())
+            self.notes.append(
+                f"{name} says another number of right rollouts in {differ or 'none'} of"
+                f" {len(said):,} problems"
             )
-        for key, rate in self.shares.items():
-            self.groups[key][0] += n
-            self.groups[key][1] += round(rate * n)
-        return f"n = {n} is the smallest of which all rates in {self.layout.reward} are counts"
 
-    def _steps_logged_twice(self) -> set[Any]:
-        seen: set[bytes] = set()
-        twice = set()
-        for step, digest in self.digests.items():
-            if digest.digest() in seen:
-                twice.add(step)
-            seen.add(digest.digest())
-        return twice
-
-    def _names(self, groups: dict[tuple[Any, str], list[Any]], several: bool) -> list[str]:
-        """How problems are called; prompts are numbered, and those of steps told apart."""
-        numbers: dict[str, int] = {}
-        names = []
-        for step, problem in groups:
-            if self.layout.problem in TEXTS:
-                problem = f"prompt {numbers.setdefault(problem, len(numbers))}"
-            names.append(f"{problem} of step {step}" if several else problem)
-        return names
-
-
-def division_said(label: Label) -> str:
-    """The sentence for a column that may mean another policy or another problem."""
-    name, value = short(label.column), short(identity(label.values[-1]))
-    return (
-        f"the rollouts of a problem differ in column {name}, whose {len(label.values)} values"
-        f" ({listed(label.values)}) stand in the same problems: say --only {name}={value} to read"
-        f" one of them, such as one policy, --within {name} if they are of different problems, or"
-        f" --pooled {name} if it makes no difference"
-    )
-
-
-def is_success(cell: Any, success: str) -> bool:
-    """Whether a cell is the value that means right, as a number or as text in any case."""
-    value, wanted = number(cell), number(success)
-    if value is not None and wanted is not None:
-        return value == wanted
-    return str(cell).strip().lower() == success.strip().lower()
-
-
-def _merged_uids(
-    layout: Layout, groups: dict[tuple[Any, str], list[Any]]
-) -> dict[tuple[Any, str], list[Any]]:
-    """verl's uid is problem_rollout_output where every rollout has its own: groups by problem."""
-    if layout.problem != "uid" or any(group[0] > 1 for group in groups.values()):
-        return groups
-    merged: dict[tuple[Any, str], list[Any]] = {}
-    seen: set[tuple[Any, str, str]] = set()
-    for key, group in groups.items():
-        match = re.fullmatch(r"(.+)_(\d+)_\d+", key[1])
-        if match is None:
-            return groups
-        if (key[0], match[1], match[2]) in seen:
-            raise LabError(
-                f"rollout {match[2]} of problem {match[1]!r} appears twice: give every rollout of a"
-                " problem its own index"
+    def _meaning(self, n: np.ndarray, correct: np.ndarray) -> dict[str, str]:
+        """What the file was taken for, with the columns that say so."""
+        row = "a rollout" if self.kind == "reward" else f"a problem and its {self.kind}"
+        if "(row)" in self.names:
+            held = int(self._values("(row)").max()) + 1
+            row += f", unfolded from {held:,} rows that hold several"
+        problem = "each row"
+        if self.of_problem is not None:
+            rows = np.unique(self.of_problem[self.kept], return_counts=True)[1]
+            problem = f"`{self.problem}`, {len(rows):,} values, {span(rows)} rows each"
+        values = self._values(self.outcomes[0])
+        reward = f"`{self.outcomes[0]}`"
+        if np.isfinite(values).any():
+            reward += f", {span(values[np.isfinite(values)])}"
+        if self.size is not None and self.kind != "reward":
+            reward += (
+                f" of n = `{self.size}`" if isinstance(self.size, str) else f" of n = {self.size}"
             )
-        seen.add((key[0], match[1], match[2]))
-        sums = merged.setdefault((key[0], match[1]), [0, 0, math.nan, math.nan])
-        sums[0] += group[0]
-        sums[1] += group[1]
-    return merged
+        if self.choice.threshold is not None:
+            reward += f", right from {self.choice.threshold:g}"
+        if self.choice.success is not None:
+            reward += f", right if {self.choice.success}"
+        steps = len(np.unique(self._steps()))
+        step = f"`{self.step_name}`" if self.step_name else "names of files"
+        a_group = "a problem of a step" if steps > 1 else "a problem"
+        meaning = {
+            "row": row,
+            "problem": problem,
+            "sample": f"`{self.sample}`" if self.sample else "by its place",
+            "reward": f"{reward}; {correct.sum():,} of {n.sum():,} rollouts right",
+            "group": f"{a_group}: {len(n):,} of {span(n)} rollouts",
+            "step": f"{step}, {steps:,} values" if self.step_name or steps > 1 else "none",
+        }
+        for role in ("text", "answer", "length", "truncated"):
+            of_role = hinted([*self.found.long, *self.names], role)
+            meaning[role] = f"`{of_role[0]}`" if of_role else "none"
+        told = " ".join(meaning.values())
+        unused = [name for name in self.found.all if f"`{name}`" not in told]
+        return meaning | {"not used": listed(unused) if unused else "none"}

@@ -8,82 +8,28 @@ one that somebody assigned it does not. The page (lab/explorer/front/labels.js) 
 
 from __future__ import annotations
 
-import itertools
-from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from lab.rollouts.containers import Row, reader_of
+from lab.rollouts.structure import Row
 from lab.shapes import Int
 
 LONGEST = 200  # characters of a cell that may be a label
-CHUNK = 16_384  # rows after which columns of nearly as many values are looked at no longer
 SHARE = 0.8  # of the cells that must agree: some rollouts are lost
 ENOUGH = 8  # problems that tell a rule from chance, where a column varies in few of them
 
 Division = Literal["groups", "singles", ""]
 
 
-@dataclass(frozen=True)
-class Label:
-    """A column that divides the rollouts of a problem, and its values as the file has them.
-
-    `singles` says whether each problem has one rollout of each value.
-    """
-
-    column: str
-    values: list[Any]
-    singles: bool
-
-    @property
-    def counts(self) -> bool:
-        """Whether the values are 0, 1, 2, ... or 1, 2, 3, ..."""
-        try:
-            numbers = sorted(float(value) for value in self.values)
-        except (TypeError, ValueError):
-            return False
-        return numbers in (list(range(len(numbers))), list(range(1, len(numbers) + 1)))
-
-
-class Labels:
-    """The short cells of some columns, row by row; columns may be dropped on the way."""
-
-    def __init__(self, columns: Sequence[str]) -> None:
-        self.codes: dict[str, defaultdict[Any, int]] = {
-            name: defaultdict(itertools.count().__next__) for name in columns
-        }
-        self.coded: dict[str, list[Int[np.ndarray, " rows"]]] = {name: [] for name in columns}
-        self.problems: list[Int[np.ndarray, " rows"]] = []
-        self.rows = 0
-
-    def add(self, rows: Sequence[Row], problems: Sequence[int]) -> None:
-        """Take rows, each of the problem of that number."""
-        self.rows += len(rows)
-        self.problems.append(np.array(problems, np.int64))
-        for name, codes in list(self.codes.items()):
-            read = reader_of(name)
-            cells = [read(row) for row in rows]
-            try:
-                coded = [codes[cell] for cell in cells]
-            except TypeError:  # a list or an object
-                coded = [codes[repr(cell)] for cell in cells]
-            self.coded[name].append(np.array(coded, np.int64))
-            # Values of one or two rows each: a number of the rollout's own, such as its log p.
-            if self.rows >= CHUNK and 2 * len(codes) > self.rows:
-                del self.codes[name], self.coded[name]
-
-    def dividing(self) -> list[Label]:
-        """The columns that divide, in the order of the file."""
-        found = []
-        for name, codes in self.codes.items():
-            if len(codes) > 1:
-                kind = division(np.concatenate(self.problems), np.concatenate(self.coded[name]))
-                if kind:
-                    found.append(Label(name, list(codes), kind == "singles"))
-        return found
+def counts_up(values: Sequence[Any]) -> bool:
+    """Whether values are 0, 1, 2, ... or 1, 2, 3, ..."""
+    try:
+        numbers = sorted(float(value) for value in values)
+    except (TypeError, ValueError):
+        return False
+    return numbers in (list(range(len(numbers))), list(range(1, len(numbers) + 1)))
 
 
 def label_columns(rows: Sequence[Row], besides: Collection[str]) -> list[str]:

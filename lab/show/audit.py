@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from lab.mathematics.pass_rates import (
 )
 from lab.mathematics.stats import bootstrap_each
 from lab.rollouts.counting import Choice, Counts, read_table_counts
-from lab.rollouts.formats import SIZES
+from lab.rollouts.names import HINTS
 from lab.runs.rollout_store import FOLDER
 from lab.runs.run_folder import Run
 from lab.shapes import Array
@@ -66,7 +67,7 @@ def read_counts(path: str | Path, choice: Choice | None = None) -> Counts:
         return read_table_counts(path / FOLDER, choice)._replace(rollouts=rollouts)
     groups = path / "groups.parquet"
     table = Run(path).groups()
-    if "pass_rate" in table and not {*SIZES} & {*table}:
+    if "pass_rate" in table and not {*HINTS["size"]} & {*table}:
         last = table[table["step"] == table["step"].max()]
         notes = [
             "the run computed its pass rates and did not sample them: there is no noise to remove"
@@ -103,17 +104,28 @@ class Audit:
     `table` has one number a row. Columns: what is measured, by which estimator or quantity, at a
     bin of p in % or at an N, value, low, high. `reach` is the largest n. `weights` are
     `weight_shares` of the estimator that the rollouts were trained with, first, and of the others;
-    None where the file does not say how they were weighted.
+    None where the file does not say how they were weighted. `meaning` says what the columns of the
+    file were taken for; it is empty for a run that computed its pass rates.
     """
 
     notes: list[str]
     reach: float
     table: pd.DataFrame
     weights: pd.DataFrame | None = None
+    meaning: dict[str, str] = field(default_factory=dict)
+
+    def json(self) -> str:
+        """All of it, as a JSON document."""
+        parts = {"meaning": self.meaning, "notes": self.notes}
+        parts["numbers"] = self.table.replace({np.nan: None}).to_dict("records")
+        if self.weights is not None:
+            parts["weights"] = self.weights.to_dict()
+        return json.dumps(parts, indent=1, ensure_ascii=False)
 
     def lines(self) -> list[str]:
         """The report, line by line."""
-        lines = list(self.notes)
+        lines = [f"{role:<10}{said}" for role, said in self.meaning.items()]
+        lines += ["", *self.notes] if lines else self.notes
         for title, part in self.table.groupby("what", sort=False):
             cells = [
                 f"{x:.3f}" + (f" [{a:.3f}, {b:.3f}]" if a <= b else "")
@@ -236,7 +248,7 @@ def audit(
             notes.append(trained.note)
             specs = list(dict.fromkeys(filter(None, (trained.spec, *objectives))))
             weights = weight_shares(counts, specs, edges, bins)
-    return Audit(notes, reach, table, weights)
+    return Audit(notes, reach, table, weights, counts.meaning)
 
 
 def draw(audit: Audit) -> Figure:

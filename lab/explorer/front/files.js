@@ -1,6 +1,7 @@
 // Files as rows, by the rules of lab/rollouts/containers.py; what the rows mean is in rollouts.js.
 import { Repeated, checkDistinct, parseJson } from "./json.js";
 import { readCounts } from "./rollouts.js";
+import { isObject, rowsOfDocument } from "./unfold.js";
 
 const LARGEST = 30e6; // a table of this size takes some two seconds and a gigabyte
 const SEPARATORS = [",", ";", "\t", "|"];
@@ -136,7 +137,7 @@ function jsonl(text) {
   });
 }
 
-/** The rows of a document: a list of objects, a table by columns, or W&B's columns and data; one object a line too. */
+/** The rows of a document, see unfold.js; one object a line too. */
 function json(text) {
   let document;
   try {
@@ -145,37 +146,11 @@ function json(text) {
     if (error instanceof Repeated) throw error;
     return jsonl(text);
   }
-  const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
   if (Array.isArray(document)) {
     const wrong = document.findIndex((row) => !isObject(row));
     if (wrong >= 0)
       throw new Error(`cannot be read (element ${wrong + 1} of the list is not an object): give a list of objects`);
     return document;
   }
-  if (isObject(document)) {
-    const { columns, data } = document,
-      names = Object.keys(document),
-      values = Object.values(document),
-      together = (keys, cell) => keys.map((key) => Object.fromEntries(names.map((name) => [name, cell(name, key)])));
-    if (Array.isArray(columns) && Array.isArray(data)) {
-      checkDistinct(columns.map(String));
-      return data.map((row) => Object.fromEntries(columns.map((name, i) => [String(name), row[i]])));
-    }
-    if (
-      values.length > 1 &&
-      values.every((value) => Array.isArray(value)) &&
-      new Set(values.map((value) => value.length)).size === 1
-    )
-      return together([...values[0].keys()], (name, i) => document[name][i]);
-    // pandas' to_json: {column: {row: cell}}
-    if (
-      values.length &&
-      values.every(isObject) &&
-      new Set(values.map((value) => JSON.stringify(Object.keys(value)))).size === 1
-    )
-      return together(Object.keys(values[0]), (name, key) => document[name][key]);
-    const tables = values.filter((value) => Array.isArray(value) && value.length && value.every(isObject));
-    if (tables.length === 1) return tables[0];
-  }
-  throw new Error("cannot be read (a JSON object that is no table): give a list of objects, or one object a line");
+  return rowsOfDocument(document, checkDistinct);
 }

@@ -1,58 +1,15 @@
 // Columns that divide the rollouts of a problem, by the rules of lab/rollouts/labels.py.
-const LONGEST = 200; // characters of a cell that may be a label
 const SHARE = 0.8; // of the cells that must agree: some rollouts are lost
 const ENOUGH = 8; // problems that tell a rule from chance, where a column varies in few of them
 
-const isHolder = (cell) => typeof cell === "object" && cell !== null,
-  isShort = (cell) => !isHolder(cell) && !(typeof cell === "string" && cell.length > LONGEST);
-
-/** The columns, also those in an object, whose cells in `rows` are all short; not those of the Set `besides`. */
-export function labelColumns(rows, besides) {
-  const short = new Map();
-  for (const row of rows)
-    for (const [name, cell] of Object.entries(row)) {
-      const inner =
-        isHolder(cell) && !Array.isArray(cell)
-          ? Object.entries(cell).map(([key, value]) => [`${name}.${key}`, value])
-          : [[name, cell]];
-      for (const [place, value] of inner) short.set(place, (short.get(place) ?? true) && isShort(value));
-    }
-  return [...short].flatMap(([name, fits]) => (fits && !besides.has(name) ? [name] : []));
-}
-
-/** The short cells of some columns, given as [name, function of a row]. */
-export class Labels {
-  constructor(readers) {
-    this.columns = readers.map(([name, read]) => ({ name, read, codes: new Map(), coded: [] }));
-    this.problems = [];
-  }
-
-  /** Take a row, of the problem of that number. */
-  add(row, problem) {
-    this.problems.push(problem);
-    for (const { read, codes, coded } of this.columns) {
-      const cell = read(row) ?? null,
-        value = isHolder(cell) ? JSON.stringify(cell) : typeof cell === "boolean" ? Number(cell) : cell;
-      if (!codes.has(value)) codes.set(value, { code: codes.size, cell });
-      coded.push(codes.get(value).code);
-    }
-  }
-
-  /** The columns that divide: { column, values, singles, counts }; counts: the values are 0, 1, 2, ... or 1, 2, 3, ... */
-  dividing() {
-    return this.columns.flatMap(({ name, codes, coded }) => {
-      const kind = codes.size > 1 ? division(this.problems, coded) : "";
-      if (!kind) return [];
-      const numbers = [...codes.keys()].map((value) => (value === null ? NaN : Number(value))).toSorted((a, b) => a - b),
-        counts = [0, 1].some((first) => numbers.every((value, i) => value === first + i)),
-        values = [...codes.values()].map(({ cell }) => cell);
-      return [{ column: name, values, singles: kind === "singles", counts }];
-    });
-  }
+/** Whether values are 0, 1, 2, ... or 1, 2, 3, ... */
+export function countsUp(values) {
+  const numbers = values.map((value) => (value === null ? NaN : Number(value))).toSorted((a, b) => a - b);
+  return [0, 1].some((first) => numbers.every((value, i) => value === first + i));
 }
 
 /** Whether labels divide problems, both whole numbers from 0: "groups", "singles", or "". */
-function division(problems, labels) {
+export function division(problems, labels) {
   const all = new Map(),
     values = labels.reduce((most, label) => Math.max(most, label), 0) + 1;
   problems.forEach((problem, i) => {

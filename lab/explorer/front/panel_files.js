@@ -11,6 +11,7 @@ import { FILES } from "./work.js";
 const ASKED = {
   problem: "column of the problem",
   reward: "column of the reward",
+  n: "rollouts a count or a rate is of",
   threshold: "right from a reward of",
   success: "or: right if it is",
   only: "read only rows with, as column=value",
@@ -144,6 +145,8 @@ export class FilesPanel {
     const words = Object.entries(this.choice).map(([name, { value }]) => [name, value.trim()]),
       said = Object.fromEntries(words.filter(([, word]) => word));
     for (const name of SEVERAL) if (said[name]) said[name] = said[name].split(",").map((word) => word.trim());
+    if (said.n !== undefined) said.n = Number(said.n);
+    if (said.n !== undefined && !(Number.isInteger(said.n) && said.n >= 1)) throw new Error("n must be a whole number");
     if (said.threshold === undefined) return said;
     if (said.success !== undefined) throw new Error("a threshold and a value that is right: give one of them");
     if (!Number.isFinite(Number(said.threshold))) throw new Error(`threshold ${said.threshold}: give a number`);
@@ -266,8 +269,10 @@ export class FilesPanel {
   }
 
   words() {
-    const { n, correct, exact, notes, times, few } = this.counts,
-      paragraphs = notes.map((note) => h("p", {}, note));
+    const { n, correct, exact, notes, meaning, times, few } = this.counts,
+      read = Object.entries(meaning ?? {}).map(([role, said]) => h("p", {}, `${role}: ${said}`)),
+      paragraphs = [...(read.length ? [h("details", {}, h("summary", {}, "How the file is read"), ...read)] : [])];
+    paragraphs.push(...notes.map((note) => h("p", {}, note)));
     if (exact) return paragraphs;
     const sum = (values) => values.reduce((all, value, i) => all + times[i] * value, 0),
       problems = sum(n.map(() => 1)),

@@ -26,7 +26,7 @@ export function settled(counts, settings = null) {
     fit = counts.fit ?? (exact ? null : mixing(n, correct, undefined, times)),
     again = !exact && n.length <= FEW ? resampled(counts.n, counts.correct) : null;
   last = { number: last.number + 1, again };
-  return { ...short, notes: counts.notes, trained, fit, number: last.number, few: again !== null };
+  return { ...short, notes: counts.notes, meaning: counts.meaning, trained, fit, number: last.number, few: again !== null };
 }
 
 const TASKS = {

@@ -1,0 +1,342 @@
+"""What the columns of a table of rollouts mean: names hint (lab.rollouts.names), values decide."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from lab.errors import LabError
+from lab.rollouts.labels import label_columns
+from lab.rollouts.names import HINTS, OWN, ROLLOUTS, SIZES, hinted, may_reward, rank
+from lab.rollouts.structure import (
+    RATIO,
+    Row,
+    identity,
+    is_outcome,
+    missing,
+    number,
+    reader_of,
+    short,
+    verdict,
+)
+
+FILE = "(file)"  # a column of the names of several files, without their numbers
+LISTED = 20  # names in a sentence
+RATE_OF = re.compile(r"(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9})")  # lighteval's
+SUMMARY = re.compile(r"(mean|max|min|median|std)[/_].*|.*__(MIN|MAX)|.*[/_](mean|avg|std)")
+BINARY = {"0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"}
+
+Kind = Literal["reward", "ratio", "rate", "counts"]
+Cells = Mapping[str, Sequence[Any]]  # the cells of each column, each once or as often as it stands
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the user says of a file: its columns, and which rewards are right.
+
+    A rollout is right if its reward is at least `threshold`, or is `success`, a number or a text.
+    Without either, rewards must be 0 and 1, or -1 and 1. `n` are the rollouts behind a count or a
+    rate.
+
+    Of columns that divide the rollouts of a problem, `only` holds texts "column=value": rows with
+    other values are not read; problems that differ in a column of `within` are different ones; and
+    the values of one of `pooled` make no difference.
+    """
+
+    problem: str | None = None
+    reward: str | None = None
+    threshold: float | None = None
+    success: str | None = None
+    only: Sequence[str] = ()
+    within: Sequence[str] = ()
+    pooled: Sequence[str] = ()
+    n: int | None = None
+
+    def __post_init__(self) -> None:
+        for text in self.only:
+            if "=" not in text:
+                raise LabError(f"only = {text!r}: write COLUMN=VALUE")
+        if self.threshold is not None and self.success is not None:
+            raise LabError(
+                f"threshold = {self.threshold} and success = {self.success!r}: give one of them"
+            )
+        if self.threshold is not None and not math.isfinite(self.threshold):
+            raise LabError(f"threshold = {self.threshold}: it must be a finite number")
+        if self.n is not None and self.n < 1:
+            raise LabError(f"n = {self.n}: it must be a whole number of at least 1")
+
+    @property
+    def chosen(self) -> list[tuple[str, str]]:
+        """The columns of `only`, and the value of the rows that are read."""
+        return [(name, value) for name, _, value in (text.partition("=") for text in self.only)]
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that are named."""
+        of_rows = [name for name, _ in self.chosen]
+        named = (self.problem, self.reward, *of_rows, *self.within, *self.pooled)
+        return [name for name in named if name]
+
+
+class Outcome(NamedTuple):
+    """Where a table says what was right: `names` are columns that say it, the strongest first.
+
+    Of counts and rates `size` is the column of n, a number, or None where n is not told.
+    """
+
+    kind: Kind
+    names: list[str]
+    size: str | int | None = None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The columns of a table that are read: those of `long` as hashes, those of `lists` as lengths,
+    and `labels`, short ones of no known meaning. `all` are also those that are not read.
+    """
+
+    all: list[str]
+    kept: list[str]
+    long: list[str]
+    lists: list[str]
+    labels: list[str]
+    signature: str
+
+    @property
+    def names(self) -> list[str]:
+        """Every column that is read, once."""
+        return list(dict.fromkeys([*self.kept, *self.long, *self.lists, *self.labels]))
+
+
+def wanted(first: Sequence[Row], choice: Choice, several: bool = False) -> Wanted:
+    """The columns to read, by the first rows, with the names of `several` files. LabError: they
+    hold no outcome, or one is missing.
+    """
+    cells = _flat(first)
+    names = list(cells)
+    for name in choice.columns:
+        if name not in cells and name != FILE:
+            read = reader_of(name)
+            if all(missing(read(row)) for row in first):
+                raise LabError(
+                    f"found columns {listed(_outermost(first))}, and no {short(name)}: name one of"
+                    " them"
+                )
+            cells[name] = [read(row) for row in first]
+    told = {name: [each for each in cells[name] if not missing(each)] for name in cells}
+    scalar = {name: each for name, each in told.items() if all(map(_is_short, each))}
+    lists = [
+        name
+        for name, each in told.items()
+        if each and all(isinstance(cell, list) for cell in each)
+        if name.lower() in (*ROLLOUTS, *HINTS["text"], *HINTS["answer"])
+    ]
+    found = outcome_of(
+        scalar | {name: told[name] for name in choice.columns if name in told}, choice, lists
+    )
+    if found is None:
+        raise LabError(unclear(first, told, choice))
+    problems = [*hinted(list(scalar), "problem"), *hinted(names, "prompt")[:2]]
+    lengths = [found.size] if found.size in lists else []
+    long = []
+    for role in ("text", "answer"):
+        of_role = [x for x in hinted(names, role) if x not in problems and x not in lengths]
+        long += [x for x in of_role if any(not isinstance(each, float) for each in told[x])][:1]
+    roles = ("step", "sample", "trace", "within", "filter", "advantage", "size", "length")
+    by_role = [name for role in (*roles, "truncated") for name in hinted(list(scalar), role)]
+    rows = [
+        name
+        for name in scalar
+        if may_reward(name) or any(rank(name, role) >= 0 for role in (*OWN, "right", "rate"))
+    ]
+    kept = [*choice.columns, *problems, *found.names, *rows, *by_role]
+    kept = [name for name in dict.fromkeys(kept) if name not in (*long, *lengths, FILE)]
+    labels = [name for name in label_columns(first, ()) if name not in {*kept, *long}]
+    labels += [FILE] * several
+    signature = f"columns {', '.join([*problems[:1], *found.names[:1]])}"
+    return Wanted(_outermost(first), kept, long, lengths, labels, signature)
+
+
+def _flat(first: Sequence[Row]) -> dict[str, list[Any]]:
+    """The cells of each column, also of those in an object."""
+    cells: dict[str, list[Any]] = {}
+    for row in first:
+        for name, cell in row.items():
+            cells.setdefault(name, []).append(cell)
+            if isinstance(cell, dict):
+                for key, value in cell.items():
+                    cells.setdefault(f"{name}.{key}", []).append(value)
+    return cells
+
+
+def _outermost(first: Sequence[Row]) -> list[str]:
+    return [name for name in dict.fromkeys(itertools.chain(*first)) if name[:1] != "("]
+
+
+def _is_short(cell: Any) -> bool:
+    return not isinstance(cell, (list, dict)) and not (isinstance(cell, str) and len(cell) > 200)
+
+
+# --- What says that a rollout is right ------------------------------------------------------------
+
+
+def is_binary(cells: Sequence[Any]) -> bool:
+    """Whether cells are rewards of which it is clear what is right: 0, 1, -1, or labels."""
+    values = {verdict(cell) for cell in cells if not missing(cell)}
+    return bool(values) and values <= {0, 1, -1} and not values >= {0, -1}
+
+
+def _is_list(cells: Sequence[Any]) -> bool:
+    return any(isinstance(cell, (list, dict)) for cell in cells)
+
+
+def _all(cells: Sequence[Any], fits: Callable[[float], bool]) -> bool:
+    values = [number(cell) for cell in cells if not missing(cell)]
+    return bool(values) and all(value is not None and fits(value) for value in values)
+
+
+def _is_rate(cells: Sequence[Any]) -> bool:
+    return _all(cells, lambda value: 0 <= value <= 1)
+
+
+def _is_count(cells: Sequence[Any]) -> bool:
+    return _all(cells, lambda value: value % 1 == 0 and value >= 0)
+
+
+def _are_ratios(cells: Sequence[Any]) -> bool:
+    told = [cell for cell in cells if not missing(cell)]
+    return bool(told) and all(RATIO.fullmatch(str(cell)) for cell in told)
+
+
+def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outcome | None:
+    """What says that rollouts are right; None: nothing does. LabError: it is unclear.
+
+    `lists` are columns of lists, whose lengths may be n.
+    """
+    names = list(cells)
+    size = _size(names, choice, lists)
+    if choice.reward:
+        return Outcome(_kind(choice.reward, cells, choice, size), [choice.reward], size)
+    unfolded = "(row)" in names
+    rights = [name for name in hinted(names, "right") if not unfolded and name != size]
+    rights = [name for name in rights if {type(cell) for cell in cells[name]} != {bool}]
+    if rights and size is not None:
+        return Outcome("counts", rights[:1], size)
+    graded = None
+    for role in OWN:
+        own = [name for name in hinted(names, role) if all(map(is_outcome, cells[name]))]
+        binary = [name for name in own if is_binary(cells[name])]
+        if binary:
+            return Outcome("reward", binary)
+        named = [name for name in hinted(names, role) if not _is_list(cells[name])]
+        graded = graded or next(iter(own or named), None)
+    of_n = {name: int(match[1]) for name in names if (match := RATE_OF.fullmatch(name))}
+    for name in (*of_n, *hinted(names, "rate")):
+        known = of_n.get(name) or SIZES.get(name.lower()) or choice.n or size
+        if _are_ratios(cells[name]):
+            return Outcome("ratio", [name])
+        if _is_rate(cells[name]) and not SUMMARY.fullmatch(name):
+            if known or not is_binary(cells[name]):
+                return Outcome("rate", [name], known)
+    if graded:
+        rate = choice.n and _is_rate(cells[graded]) and choice.threshold is None
+        return Outcome("rate" if rate else "reward", [graded], choice.n)
+    besides = [
+        name
+        for name in names
+        if _all(cells[name], lambda _: True)
+        and not any(rank(name, role) >= 0 for role in HINTS if role not in ("right", "rate"))
+    ]
+    if any(rank(name, "advantage") >= 0 for name in names):
+        return Outcome("reward", besides) if len(besides) == 1 else None
+    weak = [name for name in names if may_reward(name) and is_binary(cells[name])]
+    if rights and not weak:
+        raise LabError(
+            f"column {rights[0]} counts right rollouts and nothing says of how many: say --n N"
+        )
+    return Outcome("reward", weak) if weak else None
+
+
+def _size(names: Sequence[str], choice: Choice, lists: Sequence[str]) -> str | int | None:
+    """Where n is told: by the user, a column, the one column of lists, or k at last."""
+    sizes = [name for name in hinted(list(names), "size") if name.lower() != "k"]
+    listed_once = list(lists) if len(lists) == 1 else []
+    last = [name for name in names if name == "k" and hinted(list(names), "right")[0] != "k"]
+    return choice.n or next(iter([*sizes, *listed_once, *last]), None)
+
+
+def _kind(name: str, cells: Cells, choice: Choice, size: str | int | None) -> Kind:
+    """What the cells of a column are that the user has named."""
+    told = cells[name]
+    if choice.threshold is not None or choice.success is not None:
+        return "reward"
+    if _are_ratios(told):
+        return "ratio"
+    counted = rank(name, "right") >= 0 or choice.n
+    if counted and size is not None and _is_count(told) and not is_binary(told):
+        return "counts"
+    if _is_rate(told) and (choice.n or rank(name, "rate") >= 0 or RATE_OF.fullmatch(name)):
+        return "rate"
+    return "reward"
+
+
+# --- Sentences ------------------------------------------------------------------------------------
+
+
+def listed(names: Sequence[Any], between: str = ", ") -> str:
+    """Names or values for a sentence, however many and long they are."""
+    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+    return between.join(short(identity(name)) for name in names[:LISTED]) + more
+
+
+def candidates(names: Sequence[str]) -> str:
+    """Names in brackets, as a question."""
+    return f" ({listed(names, ' or ')}?)" if names else ""
+
+
+def unclear(first: Sequence[Row], told: Cells, choice: Choice) -> str:
+    """The sentence for columns that are unclear."""
+    columns = _outermost(first)
+    if {"_step", "_runtime"} <= set(columns) or any(
+        x.endswith(("__MIN", "__MAX")) for x in columns
+    ):
+        return (
+            "a history of metrics exported from W&B, which holds means and no rollouts: export the"
+            " table of completions"
+        )
+    numbers = [name for name in columns if told[name] and _all(told[name], lambda _: True)]
+    if "step" in columns and len(numbers) == len(columns) and not choice.columns:
+        return (
+            f"found columns {listed(columns)}: a history of metrics, one row a step, which holds"
+            " means and no rollouts; give what the rollouts of each problem got"
+        )
+    if any(map(SUMMARY.fullmatch, columns)) and not hinted(columns, "problem"):
+        return (
+            f"found columns {listed(columns)}: means and other summaries and no rollouts; give"
+            " what the rollouts of each problem got, or --reward and the --n that its means are of"
+        )
+    known = ("step", "problem", "prompt", "advantage", "sample")
+    rewards = [
+        name
+        for name in numbers
+        if name != choice.problem and not any(rank(name, role) >= 0 for role in known)
+    ]
+    problems = []
+    for name in columns:
+        cells = [identity(cell) for cell in told[name]]
+        if name != "step" and len(set(cells)) < len(cells) and not set(cells) <= BINARY:
+            problems.append(name)
+    ask = []
+    if not choice.problem and not hinted(columns, "problem") and not hinted(columns, "prompt"):
+        ask.append(f"the problem with --problem{candidates(problems)}")
+    if not choice.reward:
+        none = "" if rewards else " (none holds 0 and 1, true and false, or correct and wrong)"
+        ask.append(f"the reward with --reward{candidates(rewards) or none}")
+    return (
+        f"found columns {listed(columns)}: name {' and '.join(ask) or 'others'}; or give n and k of"
+        " each problem, or a problem and a reward in every row"
+    )

@@ -1,0 +1,411 @@
+"""Documents as rows: what lies nested, keyed, in lists or in numbered columns, one rollout a row.
+
+Where a document is unfolded, rows get the columns (key), the name that an object of the file has
+for what lies under it; (row), the number of the row that held several rollouts, and (position), a
+rollout's place in it; (value), what has no name; and (name) for the outcomes of an outer object.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from lab.errors import LabError
+from lab.rollouts.names import HINTS, OWN, RIGHT, ROLLOUTS, WRONG, hinted, may_reward, rank
+
+Row = dict[str, Any]
+
+LOOKED_AT = 100  # rows by which it is decided how all are unfolded
+DEEP = 8  # lists within lists
+CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+NO_NUMBER = ("n/a", "na", "nan", "none", "null")
+RATIO = re.compile(r"\s*(\d{1,12})\s*/\s*(\d{1,12})\s*")
+NUMBERED = re.compile(r"(.*?)[_\- ]?(\d{1,6})")
+
+
+# --- Cells and names --------------------------------------------------------------------------
+
+
+def missing(cell: Any) -> bool:
+    """Whether a cell is empty: none, nan, or a text that says so."""
+    if cell is None:
+        return True
+    if isinstance(cell, str):
+        return not cell.strip() or cell.strip().lower() in NO_NUMBER
+    return isinstance(cell, float) and cell != cell
+
+
+def number(cell: Any) -> float | None:
+    """A cell as a number: true and false are 1 and 0; None if it is none."""
+    if isinstance(cell, (int, float)):
+        return float(cell) if abs(cell) < 1e300 else None
+    if isinstance(cell, str):
+        text = cell.strip().lower()
+        if text in ("true", "false"):
+            return float(text == "true")
+        try:
+            value = float(text) if "_" not in text else math.nan
+        except ValueError:
+            return None
+        return value if math.isfinite(value) else None
+    return None
+
+
+def verdict(cell: Any) -> float | None:
+    """A reward as a number: labels such as "correct" and "wrong" are 1 and 0."""
+    value = number(cell)
+    if value is None and isinstance(cell, str):
+        text = cell.strip().lower()
+        return 1.0 if text in RIGHT else 0.0 if text in WRONG else None
+    return value
+
+
+def identity(cell: Any) -> str:
+    """A problem's name as text: canonical JSON for what is no text or number.
+
+    Canonical JSON has sorted keys, no spaces, no key whose value is null, and whole numbers without
+    a point; so that one prompt is one text, whatever tool wrote it.
+
+    >>> identity([{"role": "user", "content": "1+1?", "name": None}])
+    '[{"content":"1+1?","role":"user"}]'
+    >>> identity(7.0)
+    '7'
+    """
+    return cell if isinstance(cell, str) else CANONICAL.encode(_plain(cell))
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, dict):
+        return {str(key): _plain(value) for key, value in cell.items() if value is not None}
+    if isinstance(cell, (list, tuple)):
+        return [_plain(value) for value in cell]
+    if isinstance(cell, float) and cell.is_integer():
+        return int(cell)
+    if cell is None or isinstance(cell, (str, int, float)):
+        return cell
+    return str(cell)
+
+
+def short(text: str) -> str:
+    """A text that fits a sentence."""
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else f"{line[:57]}..."
+
+
+def check_distinct(names: Sequence[str]) -> None:
+    """ValueError: one of the names of columns, or of an object's cells, stands there twice."""
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"{short(twice)!r} stands there twice: rename one of them")
+
+
+def reader_of(column: str) -> Callable[[Row], Any]:
+    """A function that gives a row's cell; a dot leads into an object, unless a name holds it."""
+    if "." not in column:
+        return lambda row: row.get(column)
+    outer, _, inner = column.partition(".")
+    read = reader_of(inner)
+
+    def nested(row: Row) -> Any:
+        cells = row.get(outer)
+        return read(cells) if isinstance(cells, dict) else row.get(column)
+
+    return nested
+
+
+def is_outcome(cell: Any) -> bool:
+    """Whether a cell may be a reward, a count, a rate or a label."""
+    return missing(cell) or verdict(cell) is not None or bool(RATIO.fullmatch(str(cell)[:40]))
+
+
+def tells(row: Any, deep: int = DEEP) -> bool:
+    """Whether an object holds, or lists in it hold, something named as an outcome."""
+    if not isinstance(row, dict) or not deep:
+        return False
+    for name, cell in row.items():
+        cells = cell if isinstance(cell, list) else [cell]
+        named = may_reward(name) or any(rank(name, role) >= 0 for role in (*OWN, "right", "rate"))
+        if named and cells and all(map(is_outcome, cells[:LOOKED_AT])):
+            return True
+        if isinstance(cell, list) and any(tells(each, deep - 1) for each in cell[:3]):
+            return True
+    return False
+
+
+# --- Documents ------------------------------------------------------------------------------------
+
+
+def rows_of_document(document: Any) -> Iterator[Row]:
+    """The rows of a JSON object. LabError: it is no table."""
+    rows = _table_in(document, DEEP) if isinstance(document, dict) else None
+    if rows is None:
+        raise LabError(
+            "a JSON object that is no table: give a list of objects, one object a line,"
+            " or an object of what the rollouts of each problem got; a mean alone says nothing of"
+            " single problems"
+        )
+    yield from rows
+
+
+def _table_in(document: Row, deep: int) -> list[Row] | None:
+    """The rows of the one table in an object, with what else the object says; None: there is none.
+
+    LabError: there are several.
+    """
+    columns, data = document.get("columns"), document.get("data")
+    if isinstance(columns, list) and isinstance(data, list):  # W&B's tables
+        names = [str(name) for name in columns]
+        check_distinct(names)
+        return [dict(zip(names, row, strict=True)) for row in data]
+    rows = _by_column(document) or _by_key(document)
+    if rows is not None:
+        return rows
+    found = {}
+    for name, value in document.items():
+        if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+            found[name] = value
+        elif isinstance(value, dict) and deep:
+            inner = _table_in(value, deep - 1)
+            if inner:
+                found[name] = inner
+    telling = {name: rows for name, rows in found.items() if any(map(tells, rows[:3]))} or found
+    if len(telling) > 1:
+        raise LabError(
+            f"it holds several tables, {', '.join(map(short, telling))}: give one of them in a file"
+            " of its own"
+        )
+    if not telling:
+        return None
+    constants = {
+        name: each for name, each in document.items() if not isinstance(each, (list, dict))
+    }
+    return [constants | row for row in next(iter(telling.values()))]
+
+
+def _by_column(document: Row) -> list[Row] | None:
+    """Lists or objects of cells, one for each column; their names must be those of columns."""
+    for kind in (list, dict):
+        held: dict[str, Any] = {
+            name: each for name, each in document.items() if isinstance(each, kind) and each
+        }
+        if not any(
+            may_reward(name) or any(rank(name, role) >= 0 for role in (*OWN, "right", "rate"))
+            for name in held
+        ):
+            continue
+        others = len(document) - len(held)
+        if kind is list and len(held) > 1 and not others and len(set(map(len, held.values()))) == 1:
+            return [dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)]
+        if kind is dict and len({frozenset(each) for each in held.values()}) == 1:
+            keys = next(iter(held.values()))
+            if any(isinstance(cell, dict) for each in held.values() for cell in each.values()):
+                continue
+            return [
+                {"(key)": key} | {name: each[key] for name, each in held.items()} for key in keys
+            ]
+    return None
+
+
+def _by_key(document: Row) -> list[Row] | None:
+    """An object of problems: of each an object, a list of objects, or a list of cells."""
+    values = list(document.values())
+    if len(values) < 2:
+        return None
+    if all(isinstance(each, dict) for each in values):
+        if all(map(tells, values[:LOOKED_AT])):
+            return [{"(key)": key} | row for key, row in document.items()]
+        return None
+    if not all(isinstance(each, list) for each in values):
+        return None
+    cells = list(itertools.chain.from_iterable(values))
+    if cells and all(isinstance(cell, dict) for cell in cells):
+        return [
+            {"(key)": key} | row | {"(row)": i, "(position)": j}
+            for i, (key, rows) in enumerate(document.items())
+            for j, row in enumerate(rows)
+        ]
+    if cells and all(map(is_outcome, cells)):
+        return [{"(key)": key, "(value)": each} for key, each in document.items()]
+    return None
+
+
+# --- Rows -----------------------------------------------------------------------------------------
+
+
+def unfolded(rows: Iterable[Row], deep: int = DEEP) -> Iterator[Row]:
+    """Rows with one rollout each, or as they are."""
+    rows = iter(rows)
+    first = list(itertools.islice(rows, LOOKED_AT))
+    rows = itertools.chain(first, rows)
+    plan = plan_of(first) if deep else None
+    return unfolded(plan(rows), deep - 1) if plan else rows
+
+
+def plan_of(first: Sequence[Row]) -> Callable[[Iterable[Row]], Iterator[Row]] | None:
+    """A function that unfolds rows like the first ones; None: they need none."""
+    if any(type(row.get("traces")) is list and type(row.get("task")) is dict for row in first):
+        return _rows_of_episodes
+    cells: dict[str, list[Any]] = {}
+    for row in first:
+        for name, cell in row.items():
+            if not missing(cell):
+                cells.setdefault(name, []).append(cell)
+    scalar = [name for name, each in cells.items() if not isinstance(each[0], (list, dict))]
+    own = any(hinted(scalar, role) for role in OWN)
+    lists = [name for name, each in cells.items() if all(isinstance(cell, list) for cell in each)]
+    nested = [name for name in lists if any(tells(each) for cell in cells[name] for each in cell)]
+    named = [name for name in nested if name.lower() in ROLLOUTS]
+    if len(nested) > 1 and len(named) != 1 and not own:
+        raise LabError(
+            f"the rollouts may lie in {' or '.join(map(short, nested))}: keep one of them"
+        )
+    if named or (nested and not own):
+        return partial(_of_objects, name=(named or nested)[0])
+    if own:
+        return None
+    lists = [name for name in lists if any(cells[name])]
+    found = {name for name in lists if all(map(is_outcome, itertools.chain(*cells[name])))}
+    strong = [name for role in OWN for name in hinted(sorted(found), role)]
+    weak = [name for name in lists if name in found and may_reward(name)]
+    of_truth = [
+        name for name in lists if {type(x) for x in itertools.chain(*cells[name])} == {bool}
+    ]
+    for names in (strong, weak, of_truth):
+        if names and (names is not of_truth or len(names) == 1):
+            return partial(_of_lists, name=names[0], beside=_as_long(first, names[0], lists))
+    families = _families(list(cells), cells)
+    return partial(_of_families, families=families) if families else None
+
+
+def _as_long(first: Sequence[Row], name: str, lists: Sequence[str]) -> list[str]:
+    """The columns of lists that are as long as those of a column."""
+    return [
+        each
+        for each in lists
+        if all(len(row[each]) == len(row[name]) for row in first if row.get(each) and row.get(name))
+    ]
+
+
+def _outer(row: Row, without: Sequence[str]) -> Row:
+    """What a row says of all its rollouts; its own outcomes are no outcomes of theirs."""
+    return {
+        f"({name})"
+        if may_reward(name)
+        or any(rank(name, role) >= 0 for role in (*OWN, "rate"))
+        and name != "(value)"
+        else name: cell
+        for name, cell in row.items()
+        if name not in without
+    }
+
+
+def _of_objects(rows: Iterable[Row], name: str) -> Iterator[Row]:
+    for i, row in enumerate(rows):
+        outer = _outer(row, [name])
+        for j, each in enumerate(row.get(name) or []):
+            inner = each if isinstance(each, dict) else {}
+            kept = {f"({key})" if key in inner else key: cell for key, cell in outer.items()}
+            yield kept | inner | {"(row)": i, "(position)": j}
+
+
+def _of_lists(rows: Iterable[Row], name: str, beside: Sequence[str]) -> Iterator[Row]:
+    for i, row in enumerate(rows):
+        cells = row.get(name)
+        if not isinstance(cells, list):
+            yield row | {"(row)": i}
+            continue
+        each_of = [each for each in beside if isinstance(row.get(each), list)]
+        outer = _outer(row, each_of)
+        for j in range(len(cells)):
+            inner = {each: row[each][j] for each in each_of if j < len(row[each])}
+            yield outer | inner | {"(row)": i, "(position)": j}
+
+
+def _families(
+    names: Sequence[str], cells: dict[str, list[Any]]
+) -> dict[str, list[tuple[int, str]]]:
+    """Numbered columns of equal numbers by what their names begin with, if outcomes are in one."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for name in names:
+        if match := NUMBERED.fullmatch(name):
+            found.setdefault(match[1], []).append((int(match[2]), name))
+    for prefix, columns in found.items():
+        numbers = sorted(i for i, _ in columns)
+        consecutive = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+        told = itertools.chain.from_iterable(cells[name] for _, name in columns)
+        named = prefix.lower() in ROLLOUTS or may_reward(prefix)
+        if (
+            named
+            and len(numbers) > 1
+            and numbers[0] < 2
+            and consecutive
+            and all(map(is_outcome, told))
+        ):
+            return {
+                each: sorted(others)
+                for each, others in found.items()
+                if sorted(i for i, _ in others) == numbers
+            }
+    return {}
+
+
+def _of_families(rows: Iterable[Row], families: dict[str, list[tuple[int, str]]]) -> Iterator[Row]:
+    numbered = {name for columns in families.values() for _, name in columns}
+    called = {
+        prefix: prefix
+        if prefix in HINTS["prompt"] + HINTS["text"] or may_reward(prefix)
+        else "(value)"
+        for prefix in families
+    }
+    for i, row in enumerate(rows):
+        outer = _outer(row, list(numbered))
+        for columns in zip(*families.values(), strict=True):
+            inner = {
+                called[prefix]: row.get(name)
+                for prefix, (_, name) in zip(families, columns, strict=True)
+            }
+            # A row with fewer rollouts than another leaves the last columns empty.
+            if not all(map(missing, inner.values())):
+                yield outer | inner | {"(row)": i, "(position)": columns[0][0]}
+
+
+def _rows_of_episodes(rows: Iterable[Row]) -> Iterator[Row]:
+    """One row for each trace of an episode of verifiers v1 that trains the policy.
+
+    prime-rl writes an episode a line, from verifiers/v1/episode.py (Episode.to_record) and trace.py
+    of PrimeIntellect-ai/verifiers. Columns: `problem_id` (the task's key, else its hash),
+    `env_agent` (two agents of one environment have rewards of their own, and so have the
+    evaluations of a training), `trace`, `step` where the run is a training, and `reward`, the sum
+    of score times weight. A trace without a score has no reward: it failed, or scoring did not run.
+    An episode that failed before its first trace is one row without a reward.
+    """
+    for number_of, episode in enumerate(rows, 1):
+        run, env = episode.get("run") or {}, episode.get("env") or {}
+        work = run.get("work") or {}
+        place = "evaluation " if work.get("type") == "eval" else ""
+        place += env.get("name") or env.get("id") or ""
+        failed: Row = {"id": episode.get("id"), "agent": {}}
+        for trace in episode.get("traces") or [failed]:
+            agent = trace.get("agent") or {}
+            if not agent.get("trainable", True):
+                continue
+            task = trace.get("task") or episode["task"]
+            name = task.get("key") or task.get("hash")
+            if not name:
+                raise LabError(
+                    f"the task of episode {number_of} has no key and no hash: write the episodes"
+                    " with a newer version of verifiers"
+                )
+            scores = [each for each in (trace.get("rewards") or {}).values() if each is not None]
+            total = sum(each["score"] * each.get("weight", 1.0) for each in scores)
+            yield {
+                "problem_id": str(name),
+                "env_agent": f"{place} {agent.get('name') or 'agent'}",
+                "trace": trace.get("id") or "",
+                "reward": float(total) if scores else None,
+            } | ({"step": work["step"]} if "step" in work else {})
