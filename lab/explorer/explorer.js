@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 438209633ab6a9140152a0eda6b8cfad92658c6a331cc8475993e21790b952e5
+// Built by `npm run build` from lab/explorer/front; sources sha256 cdc863e610e8d8f512dc4c787e76d33dd5cafe0224d473f3cd993b7b44625f8a
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -5837,13 +5837,14 @@ var usual = (groups) => new Map(
 );
 
 // names.js
-var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "math_verify", "extractive_match", "metric.extractive_match", "metric.acc", "pass@1", "(value)"], "reward": ["reward", "rewards", "score", "scores"], "right": ["n_correct", "num_correct", "num_pass", "n_pass", "n_right", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "completions_per_prompt", "n", "rollouts", "samples", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "mean/reward"], "step": ["step"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
+var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "math_verify", "extractive_match", "metric.extractive_match", "metric.acc", "passed", "success", "is_success", "solved", "resolved", "(value)"], "reward": ["reward", "rewards", "score", "scores"], "right": ["n_correct", "num_correct", "num_pass", "n_pass", "n_right", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "completions_per_prompt", "n", "rollouts", "samples", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "mean/reward"], "step": ["step"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
 var OF_ROWS = ["uuid", "unique_id", "index", "idx", "id", "i", "(key)"];
 var OWN = ["correct", "reward"];
-var ROLLOUTS = ["rollout", "rollouts", "sample", "samples", "completion", "completions", "response", "responses", "generation", "generations", "trace", "traces", "attempt", "attempts", "trial", "trials", "try", "run", "seed", "output", "outputs", "score", "reward", "correct"];
-var OUTCOMES = ["correct", "correctness", "reward", "score", "scored", "acc", "accuracy", "success", "solved"];
+var ROLLOUTS = ["", "rollout", "rollouts", "sample", "samples", "completion", "completions", "response", "responses", "generation", "generations", "trace", "traces", "attempt", "attempts", "trial", "trials", "try", "run", "seed", "output", "outputs", "score", "reward", "correct", "results", "answers", "predictions", "candidates", "solutions"];
+var OUTCOMES = ["correct", "correctness", "reward", "score", "scored", "acc", "accuracy", "success", "solved", "passed", "graded"];
 var OTHERWISE = ["step", "index", "idx", "mean", "avg", "std", "min", "max", "median", "best", "n", "num", "count", "total", "expected", "gt", "gold", "pred", "length", "penalty", "reason", "analysis", "prob", "logprob", "error", "threshold"];
-var RIGHT = ["1", "1.0", "true", "correct", "right", "pass", "passed", "success", "solved"];
+var ANSWERS = ["answer", "answers", "option", "choice", "output", "text", "response", "solution", "id"];
+var RIGHT = ["1", "1.0", "true", "correct", "right", "pass", "passed", "success", "solved", "passed", "graded"];
 var WRONG = ["0", "0.0", "-1", "-1.0", "false", "incorrect", "wrong", "fail", "failed", "failure", "unsolved"];
 var SIZES = { "llama8b_solve_rate": 64, "pass_rate_72b_tir": 32 };
 
@@ -5891,7 +5892,8 @@ var hinted = (names, role) => names.filter((name) => rank(name, role) >= 0).sort
 var isOfRows = (name) => OF_ROWS.includes(name);
 function mayReward(name) {
   const parts = name.toLowerCase().split(/[^a-z0-9]+/);
-  return parts.some((part) => OUTCOMES.includes(part)) && !parts.some((part) => OTHERWISE.includes(part));
+  const others = parts.some((part) => OTHERWISE.includes(part)) || ANSWERS.includes(parts.at(-1));
+  return parts.some((part) => OUTCOMES.includes(part)) && !others;
 }
 var isNamed = (name, roles) => mayReward(name) || roles.some((role) => rank(name, role) >= 0);
 var isOutcome = (cell) => missing(cell) || !isList(cell) && !isObject(cell) && (verdict(cell) !== null || RATIO.test(String(cell).slice(0, 40)));
@@ -5900,7 +5902,7 @@ function tells(row2, deep = DEEP) {
   return Object.entries(row2).some(([name, cell]) => {
     const cells2 = isList(cell) ? cell : [cell];
     if (isNamed(name, [...OWN, "right", "rate"]) && cells2.length && cells2.slice(0, LOOKED_AT).every(isOutcome)) return true;
-    return isList(cell) && cell.slice(0, 3).some((each) => tells(each, deep - 1));
+    return (isList(cell) ? cell.slice(0, 3) : [cell]).some((each) => tells(each, deep - 1));
   });
 }
 function rowsOfDocument(document2, distinct2) {
@@ -5956,6 +5958,8 @@ function byColumn(document2) {
 function byKey(document2) {
   const all = Object.entries(document2);
   if (all.length < 2) return null;
+  if (all.every(([, each]) => isObject(each) && Object.keys(each).length && Object.values(each).every(isObject)))
+    return byKey(Object.fromEntries(all.map(([key, each]) => [key, Object.values(each)])));
   if (all.every(([, each]) => isObject(each)))
     return all.slice(0, LOOKED_AT).every(([, each]) => tells(each)) ? all.map(([key, row2]) => ({ "(key)": key, ...row2 })) : null;
   if (!all.every(([, each]) => isList(each))) return null;
@@ -5976,7 +5980,7 @@ function planOf(first) {
   const cells2 = {};
   for (const row2 of first)
     for (const [name, cell] of Object.entries(row2)) if (!missing(cell)) (cells2[name] ??= []).push(cell);
-  const names = Object.keys(cells2), scalar2 = names.filter((name) => !isList(cells2[name][0]) && !isObject(cells2[name][0])), own = OWN.some((role) => hinted(scalar2, role).length), lists = names.filter((name) => cells2[name].every(isList)), nested = lists.filter((name) => cells2[name].some((each) => each.some((row2) => tells(row2)))), named = nested.filter((name) => ROLLOUTS.includes(name.toLowerCase()));
+  const names = Object.keys(cells2), scalar2 = names.filter((name) => !isList(cells2[name][0]) && !isObject(cells2[name][0])), own = OWN.some((role) => hinted(scalar2, role).length), lists = names.filter((name) => cells2[name].every(isList)), telling = lists.filter((name) => cells2[name].some((each) => each.some((row2) => tells(row2)))), named = telling.filter((name) => ROLLOUTS.includes(name.toLowerCase())), nested = telling.filter((name) => named.includes(name) || areProblems(cells2[name]));
   if (nested.length > 1 && named.length !== 1 && !own)
     throw new Error(`cannot be read: the rollouts may lie in ${nested.map(short).join(" or ")}: keep one of them`);
   if (named.length || nested.length && !own) return (every2) => ofObjects(every2, (named.length ? named : nested)[0]);
@@ -5990,6 +5994,10 @@ function planOf(first) {
   }
   const families = familiesOf(names, cells2);
   return families.length ? (every2) => ofFamilies(every2, families) : null;
+}
+function areProblems(lists) {
+  const rows = lists.flat().filter(isObject), names = [...new Set(rows.flatMap(Object.keys))], isHeld = (cell) => isList(cell) && cell.slice(0, 3).some((each) => tells(each));
+  return rows.some((row2) => Object.values(row2).some(isHeld)) || ["problem", "prompt"].some((role) => hinted(names, role).length);
 }
 var outer = (row2, without) => Object.fromEntries(
   Object.entries(row2).filter(([name]) => !without.includes(name)).map(([name, cell]) => [isNamed(name, [...OWN, "rate"]) && name !== "(value)" ? `(${name})` : name, cell])
@@ -6014,10 +6022,11 @@ var ofLists = (rows, name, beside) => rows.flatMap((row2, i2) => {
 function familiesOf(names, cells2) {
   const found = /* @__PURE__ */ new Map();
   for (const name of names) {
-    const match = /^(.*?)[_\- ]?(\d{1,6})$/s.exec(name);
+    const match = /^(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?$/s.exec(name);
     if (!match) continue;
-    if (!found.has(match[1])) found.set(match[1], []);
-    found.get(match[1]).push([Number(match[2]), name]);
+    const family = match[1] + (match[3] ?? "");
+    if (!found.has(family)) found.set(family, []);
+    found.get(family).push([Number(match[2]), name]);
   }
   for (const columns2 of found.values()) columns2.sort(([a], [b]) => a - b);
   const numbersOf = (columns2) => columns2.map(([i2]) => i2);
@@ -6145,7 +6154,7 @@ function outcomeOf(cells2, choice, lists) {
   const roles = Object.keys(HINTS).filter((role) => !["right", "rate"].includes(role)), besides = names.filter((name) => every(cells2[name], () => true) && !roles.some((role) => rank(name, role) >= 0));
   if (names.some((name) => rank(name, "advantage") >= 0))
     return besides.length === 1 ? { kind: "reward", names: besides, size: null } : null;
-  const weak = names.filter((name) => mayReward(name) && isBinary(cells2[name]));
+  const weak = names.filter((name) => (mayReward(name) || rank(name, "rate") >= 0) && isBinary(cells2[name]) && !SUMMARY.test(name));
   if (rights.length && !weak.length)
     throw new Error(`column ${rights[0]} counts right rollouts and nothing says of how many: say n`);
   return weak.length ? { kind: "reward", names: weak, size: null } : null;
@@ -6164,7 +6173,7 @@ function unclear(all, full, choice) {
     return `found columns ${listed(all)}: a history of metrics, one row a step, which holds means and no rollouts; give what the rollouts of each problem got`;
   if (all.some((name) => SUMMARY.test(name)) && !hinted(all, "problem").length)
     return `found columns ${listed(all)}: means and other summaries and no rollouts; give what the rollouts of each problem got`;
-  const known = ["step", "problem", "prompt", "advantage", "sample"], rewards = numbers2.filter((name) => name !== choice.problem && !known.some((role) => rank(name, role) >= 0)), problems = all.filter((name) => {
+  const known = ["step", "problem", "prompt", "advantage", "sample"], counted2 = new Set(numbers2), rewards = all.filter((name) => (counted2.has(name) || isBinary(full[name])) && name !== choice.problem && !known.some((role) => rank(name, role) >= 0)), problems = all.filter((name) => {
     const cells2 = full[name].map(identity), different = new Set(cells2);
     return name !== "step" && different.size < cells2.length && ![...different].every((cell) => BINARY.includes(cell));
   }), ask = [];
@@ -6181,10 +6190,10 @@ var LARGEST_N = 1e4;
 var RATE_SLACK = 1e-3;
 function readCounts(tables, choice = {}) {
   const left = [], rows = [];
-  let found, refusal;
+  let found, refusal, held = 0;
   for (const { name, rows: given, step } of tables) {
-    if (!given.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
     const own = unfolded(given);
+    if (!own.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
     let what;
     try {
       what = wanted(own.slice(0, LOOKED_AT2), choice, (some, column) => some.map(readerOf(column)));
@@ -6197,7 +6206,11 @@ function readCounts(tables, choice = {}) {
     if (what.signature !== found.signature)
       throw new Error(`${name} is read by ${what.signature}, the files before it by ${found.signature}: give one kind`);
     const file = tables.length > 1 ? name.replace(/[-_.\s\d]+/g, " ").trim() : "";
-    for (const row2 of own) rows.push({ row: row2, step: step ?? null, file });
+    for (const row2 of own) {
+      if ("(row)" in row2) row2["(row)"] += held;
+      rows.push({ row: row2, step: step ?? null, file });
+    }
+    held = (own.at(-1)["(row)"] ?? -1) + 1;
   }
   if (!found) throw refusal;
   const counts2 = new Reading(rows, found, choice).counts();
@@ -6244,7 +6257,7 @@ var Reading = class {
     this.names = found.names.filter((name) => this.column(name).cells.some((cell) => !missing(cell)));
     this.choose();
     const cells2 = this.names.filter((name) => !found.long.includes(name)).map((name) => [name, this.column(name).cells]), outcome = outcomeOf(Object.fromEntries(cells2), choice, found.lists);
-    if (!outcome) throw new Error("the first rows have rewards, and later ones none that are clear");
+    if (!outcome) throw new Error(`${found.signature} hold no reward: name another`);
     Object.assign(this, { kind: outcome.kind, outcomes: outcome.names, size: outcome.size });
     this.stepName = this.hinted("step") ?? "";
     if (!this.stepName && this.kind === "rate" && this.outcomes[0] === "(value)") this.stepName = "(position)";
@@ -6303,10 +6316,11 @@ var Reading = class {
     if (!found.length) this.refuseNameless();
     const groups = Object.fromEntries(found.map((name) => [name, numbered(...this.apart(), this.codes(name))])), several = found.filter((name) => most(groups[name]) + 1 < this.kept.length);
     if (!several.length || !(several.includes(found[0]) || isOfRows(found[0]))) return found[0];
-    const [first, ...others] = several;
-    for (const other of others) {
+    const [first] = several;
+    for (const other of found.filter((name) => several.includes(name) || isOfRows(first) && named.includes(name))) {
       const joint = numbered(groups[first], groups[other]), cells2 = most(joint) + 1, problems = most(groups[first]) + 1;
-      if (other === "(row)" || cells2 === problems || cells2 === joint.length) continue;
+      const isNumber = cells2 === joint.length && !(rank(other, "prompt") >= 0 && isOfRows(first));
+      if (other === "(row)" || cells2 === problems || isNumber) continue;
       const of = Map.groupBy([...new Map(joint.map((cell, i2) => [cell, groups[first][i2]]))], ([, problem]) => problem), divided = [...of.values()].filter((each) => each.length > 1).length;
       if (divided >= 0.05 * problems || rank(other, "prompt") < 0)
         throw new Error(
@@ -6362,7 +6376,7 @@ var Reading = class {
       if (twice && most(numbered(rollout, ...spoken)) === most(rollout)) {
         this.keep((i2) => first2.get(rollout[i2]) === i2);
         this.notes.push(`${twice} rollouts stand there twice and count once`);
-      } else if (2 * twice >= first2.size && !this.choice.pooled?.includes(name))
+      } else if (2 * twice >= first2.size && name !== "(position)" && !this.choice.pooled?.includes(name))
         throw new Error(
           `column ${name} numbers rollouts and says the same of ${said(twice)} with different texts or rewards, as if several policies were in the file: name what sets them apart, or say that ${name} makes no difference`
         );
@@ -6403,7 +6417,7 @@ var Reading = class {
     return [told3.map(Number), right.map((each, i2) => Number(each && told3[i2]))];
   }
   refuseSingles(values, right) {
-    const name = this.outcomes.join(" or "), steps = distinct(this.steps()), clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values), known = values.filter(Number.isFinite), all = right.filter((each) => each).length, tells2 = clear ? `the accuracy by ${name} is ${wilson(all, right.length)}` : `the mean of ${name} is ${(known.reduce((a, b) => a + b, 0) / known.length).toFixed(3)}`;
+    const name = this.outcomes.join(" or "), steps = distinct(this.steps()), clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values), known = values.filter(Number.isFinite), all = right.filter((each) => each).length, tells2 = clear ? `the accuracy by ${name} is ${wilson(all, right.length)}` : !known.length ? "no number" : `the mean of ${name} is ${(known.reduce((a, b) => a + b, 0) / known.length).toFixed(3)}`;
     throw new Error(
       `column ${this.problem} gives every rollout a problem of its own${steps > 1 ? `, at ${steps} steps` : ""}: one rollout a problem tells no pass rates, and ${tells2}; give several rollouts of a problem, or name its column`
     );
@@ -6511,6 +6525,11 @@ var Reading = class {
       }).length;
       this.notes.push(`${total2} says another number of right rollouts in ${differ || "none"} of ${said(all.length)} problems`);
     }
+    const sum = (key) => kept.reduce((all2, each) => all2 + each[key], 0), isMixed = kept.some((each) => each.right > 0 && each.right < each.n);
+    if (isReward && !isMixed && kept.length > 3 && sum("right") > 0 && sum("right") < sum("n"))
+      this.notes.push(
+        `all rollouts of each problem have the same ${this.outcomes[0]}: see that it is theirs, and not their problem's`
+      );
     return {
       n,
       correct: kept.map((each) => each.right),
@@ -6643,7 +6662,12 @@ function csv(text2) {
     if (row2.length !== head.length)
       throw new Error(`row ${i2 + 1} has ${row2.length} cells and the head ${head.length}: mend that row`);
   });
-  return body.map((row2) => Object.fromEntries(head.map((name, i2) => [name.trim(), row2[i2]])));
+  return body.map((row2) => Object.fromEntries(head.map((name, i2) => [name.trim(), listOr(row2[i2])])));
+}
+function listOr(cell) {
+  const one2 = String.raw`\s*(?:-?\d+(?:\.\d+)?|[Tt]rue|[Ff]alse|None|null|nan)\s*`;
+  if (cell[0] !== "[" || !new RegExp(`^\\[${one2}(?:,${one2})*\\]$`).test(cell)) return cell;
+  return JSON.parse(cell.toLowerCase().replaceAll(/none|nan/g, "null"));
 }
 function cells(text2, separator) {
   const mark = separator === "|" ? "\\|" : separator, rows = [[]];
@@ -6682,10 +6706,10 @@ function json(text2) {
     return jsonl(text2);
   }
   if (Array.isArray(document2)) {
-    const wrong = document2.findIndex((row2) => !isObject(row2));
+    const wrong = document2.findIndex((row2) => !isObject(row2) && !Array.isArray(row2));
     if (wrong >= 0)
       throw new Error(`cannot be read (element ${wrong + 1} of the list is not an object): give a list of objects`);
-    return document2;
+    return document2.map((row2) => Array.isArray(row2) ? { "(value)": row2 } : row2);
   }
   return rowsOfDocument(document2, checkDistinct);
 }
@@ -6709,7 +6733,7 @@ function philox([c0, c1, c2, c3], [k0, k1]) {
   }
   return [c0, c1, c2, c3];
 }
-var ANSWERS = 8;
+var ANSWERS2 = 8;
 var HARDEST = 1e-3;
 var EASIEST = 0.9;
 var CERTAIN = 1e-6;
@@ -6751,18 +6775,18 @@ var Policy = class {
   }) {
     Object.assign(this, { sequences: sequences2, problems, rollouts, rate, length, seed, sampled, numbers: numbers2, time: 0 });
     [this.right, this.wrong] = successFailure(sequences2);
-    this.logits = new Float64Array(problems * ANSWERS);
+    this.logits = new Float64Array(problems * ANSWERS2);
     const odds = start2 ? start2.map((p) => logit2(Math.min(1 - CERTAIN, Math.max(CERTAIN, p)))) : even(problems);
-    for (let x2 = 0; x2 < problems; x2++) this.logits[x2 * ANSWERS] = odds[x2] + Math.log(ANSWERS - 1);
+    for (let x2 = 0; x2 < problems; x2++) this.logits[x2 * ANSWERS2] = odds[x2] + Math.log(ANSWERS2 - 1);
     this.basis = shared2 ? features(problems, shared2) : null;
     this.reach = sampled ? null : reachOf(problems, this.basis);
   }
   softmax(x2) {
-    const pi = this.logits.slice(x2 * ANSWERS, (x2 + 1) * ANSWERS);
+    const pi = this.logits.slice(x2 * ANSWERS2, (x2 + 1) * ANSWERS2);
     let most2 = -Infinity, sum = 0;
     for (const value of pi) if (value > most2) most2 = value;
-    for (let a = 0; a < ANSWERS; a++) sum += pi[a] = Math.exp(pi[a] - most2);
-    for (let a = 0; a < ANSWERS; a++) pi[a] /= sum;
+    for (let a = 0; a < ANSWERS2; a++) sum += pi[a] = Math.exp(pi[a] - most2);
+    for (let a = 0; a < ANSWERS2; a++) pi[a] /= sum;
     return pi;
   }
   passRates() {
@@ -6778,16 +6802,16 @@ var Policy = class {
   drawn() {
     const { rollouts: N2 } = this, gradient = new Float64Array(this.logits.length);
     for (let x2 = 0; x2 < this.problems; x2++) {
-      const pi = this.softmax(x2), counts2 = new Float64Array(ANSWERS);
+      const pi = this.softmax(x2), counts2 = new Float64Array(ANSWERS2);
       for (const u of this.numbers(this.seed, this.time, x2, N2)) {
         let answer = 0;
-        for (let reach = pi[0]; answer < ANSWERS - 1 && u >= reach; reach += pi[answer]) answer++;
+        for (let reach = pi[0]; answer < ANSWERS2 - 1 && u >= reach; reach += pi[answer]) answer++;
         counts2[answer]++;
       }
       const K = counts2[0], sum = this.right[K] * K + this.wrong[K] * (N2 - K);
-      for (let a = 0; a < ANSWERS; a++) {
+      for (let a = 0; a < ANSWERS2; a++) {
         const paid = counts2[a] * (a === 0 ? this.right[K] : this.wrong[K]);
-        gradient[x2 * ANSWERS + a] = (paid - sum * pi[a]) / N2;
+        gradient[x2 * ANSWERS2 + a] = (paid - sum * pi[a]) / N2;
       }
     }
     return { gradient, noise: 0 };
@@ -6800,8 +6824,8 @@ var Policy = class {
       const pi = this.softmax(x2), p = pi[0];
       const [w] = expect(binomialTable(N2 - 1, [p]), this.sequences[0]);
       let length = 0, wrongs = 0, squares = 0;
-      for (let a = 0; a < ANSWERS; a++) {
-        const slope = gradient[x2 * ANSWERS + a] = w * p * ((a === 0) - pi[a]);
+      for (let a = 0; a < ANSWERS2; a++) {
+        const slope = gradient[x2 * ANSWERS2 + a] = w * p * ((a === 0) - pi[a]);
         length += slope * slope;
         if (a) {
           wrongs += pi[a];
@@ -6821,14 +6845,14 @@ var Policy = class {
   /** How the logits change along a gradient: with shared parameters by every problem's, as far as features are alike. */
   spread(gradient) {
     if (!this.basis) return gradient;
-    const shared2 = this.basis[0].length, parameters = new Float64Array(shared2 * ANSWERS), change = new Float64Array(gradient.length);
+    const shared2 = this.basis[0].length, parameters = new Float64Array(shared2 * ANSWERS2), change = new Float64Array(gradient.length);
     this.basis.forEach((signs, x2) => {
       for (let f = 0; f < shared2; f++)
-        for (let a = 0; a < ANSWERS; a++) parameters[f * ANSWERS + a] += signs[f] * gradient[x2 * ANSWERS + a];
+        for (let a = 0; a < ANSWERS2; a++) parameters[f * ANSWERS2 + a] += signs[f] * gradient[x2 * ANSWERS2 + a];
     });
     this.basis.forEach((signs, x2) => {
       for (let f = 0; f < shared2; f++)
-        for (let a = 0; a < ANSWERS; a++) change[x2 * ANSWERS + a] += signs[f] * parameters[f * ANSWERS + a];
+        for (let a = 0; a < ANSWERS2; a++) change[x2 * ANSWERS2 + a] += signs[f] * parameters[f * ANSWERS2 + a];
     });
     return change;
   }
@@ -9349,7 +9373,7 @@ var PREDICTED = "Predicted: every step by its expectation, w_N(p) grad p, with t
 function rulesOf({ start: start2, problems, shared: shared2 }) {
   const begin = start2 === "even" ? `pass rates start even in log-odds from ${HARDEST} to ${EASIEST}` : `pass rates start at those of your file without their sampling noise: ${problems} equal shares of the problems, each by its mean, held between ${format(CERTAIN)} and 1 − ${format(CERTAIN)}`;
   const world = shared2 ? `Problems share the parameters of ${shared2} features, which are random signs: two problems help each other if more than half of their signs agree, and hinder each other if fewer do. ` : "";
-  return `Each problem is a softmax over ${ANSWERS} answers, one of them right; ${begin}. ${world}Steps of equal length change the logits of a problem equally on both sides, in the root mean square over problems; with one learning rate an estimator of a larger scale also takes longer steps. Both sides draw with the same random numbers (Philox4x32-10, one counter a problem, step and rollout).`;
+  return `Each problem is a softmax over ${ANSWERS2} answers, one of them right; ${begin}. ${world}Steps of equal length change the logits of a problem equally on both sides, in the root mean square over problems; with one learning rate an estimator of a larger scale also takes longer steps. Both sides draw with the same random numbers (Philox4x32-10, one counter a problem, step and rollout).`;
 }
 var Run = class {
   constructor(sequences2, N2, { problems, start: start2, shared: shared2, equal, length, rate, seed, seeds }) {

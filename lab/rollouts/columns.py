@@ -54,12 +54,15 @@ class Columns:
         self.held = {name: Column(name in found.long) for name in [*found.names, ""]}
         self.found = found
         self.rows = 0
+        self.unfolded = 0  # rows of the files before, of which each held several
 
     def add(self, chunk: Chunk, step: str | None, file: str) -> None:
         """Take rows of a file."""
         rows = len(next(iter(chunk.values())))
         self.rows += rows
         chunk |= {"": [step] * rows, FILE: [file] * rows}
+        if "(row)" in chunk:
+            chunk["(row)"] = [self.unfolded + row for row in chunk["(row)"]]
         for name in self.found.lists:
             chunk[name] = [len(cell) if isinstance(cell, list) else None for cell in chunk[name]]
         for name, column in list(self.held.items()):
@@ -67,6 +70,11 @@ class Columns:
             if self.rows >= CHUNK and 2 * len(column.numbers) > self.rows:
                 if name in self.found.labels:
                     del self.held[name]
+
+    def end_file(self) -> None:
+        """Number the unfolded rows of the next file from here."""
+        if "(row)" in self.held:
+            self.unfolded = 1 + max(self.held["(row)"].numbers, default=-1)
 
     def has(self, name: str) -> bool:
         """Whether a column has cells that are not empty."""

@@ -10,6 +10,7 @@ import gzip
 import io
 import itertools
 import json
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,6 +32,8 @@ from lab.rollouts.structure import (
 SEPARATORS = (",", ";", "\t", "|")
 LOOKED_AT = 100  # rows from which the columns of a file are known
 CHUNK = 16_384  # rows that are taken at once
+_ONE = r"\s*(?:-?\d+(?:\.\d+)?|[Tt]rue|[Ff]alse|None|null|nan)\s*"
+LIST = re.compile(rf"\[{_ONE}(?:,{_ONE})*\]")  # of numbers and truth values in a cell of csv
 LONGEST = 2**31  # characters of a line, or of a JSON document
 KINDS = {
     "csv": "csv",
@@ -220,7 +223,14 @@ def _csv(path: Path) -> Iterator[Row]:
                     f"{path}: row {number} has {len(row)} cells and the head {len(head)}: mend"
                     " that row"
                 )
-            yield dict(zip(head, row, strict=True))
+            yield {name: _cell(cell) for name, cell in zip(head, row, strict=True)}
+
+
+def _cell(cell: str) -> Any:
+    """A cell of a csv file: a list, as pandas writes them, or the text."""
+    if cell[:1] == "[" and LIST.fullmatch(cell):
+        return json.loads(cell.lower().replace("none", "null").replace("nan", "null"))
+    return cell
 
 
 def _jsonl(path: Path) -> Iterator[Row]:
@@ -281,6 +291,8 @@ def _listed(path: Path, text: str, place: int) -> Iterator[Row]:
             row, place = decode(text, place)
         except (ValueError, RecursionError) as error:
             raise _unreadable(path, error) from error
+        if type(row) is list:
+            row = {"(value)": row}
         if type(row) is not dict:
             raise LabError(
                 f"{path} cannot be read (element {number} of the list is not an object): give a"

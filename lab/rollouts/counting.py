@@ -83,6 +83,7 @@ def read_table_counts(path: Path, choice: Choice | None = None) -> Counts:
         alike = re.sub(r"[-_.\s\d]+", " ", file.name).strip()
         for chunk in table.chunks(what.names):
             columns.add(chunk, step_of_path(file, path), alike)
+        columns.end_file()
     if columns is None:
         raise LabError(f"{path}: {refusal}")
     try:
@@ -148,7 +149,7 @@ class Reading:
         cells = {name: columns.cells(name) for name in self.names if name not in found.long}
         outcome = outcome_of(cells, choice, found.lists)
         if outcome is None:
-            raise LabError("the first rows have rewards, and later ones none that are clear")
+            raise LabError(f"{found.signature} hold no reward: name another with --reward")
         self.kind, self.outcomes, self.size = outcome
         self.step_name = self._hinted("step")
         if not self.step_name and self.kind == "rate" and self.outcomes == ["(value)"]:
@@ -217,12 +218,14 @@ class Reading:
         several = [name for name in found if groups[name].max() + 1 < len(self.kept)]
         if not several or found[0] not in (*several, *OF_ROWS):
             return found[0]
-        first, *others = several
+        first = several[0]
+        others = [name for name in found if name in several or first in OF_ROWS and name in named]
         for other in others:
             joint = numbered(groups[first], groups[other])
             cells, problems = int(joint.max()) + 1, int(groups[first].max()) + 1
             # another spelling, a coarser name, or a number of the rollouts
-            if other == "(row)" or cells == problems or cells == len(joint):
+            numbers = cells == len(joint) and not (rank(other, "prompt") >= 0 and first in OF_ROWS)
+            if other == "(row)" or cells == problems or numbers:
                 continue
             of = groups[first][np.unique(joint, return_index=True)[1]]
             few = (np.bincount(of) > 1).mean() < 0.05 and rank(other, "prompt") >= 0
@@ -308,7 +311,8 @@ class Reading:
 
         LabError: many numbers of rollouts stand there twice, with different texts.
         """
-        text = next((name for name in self.found.long if rank(name, "text") >= 0), "")
+        texts = [name for name in self.found.long if name in self.names]
+        text = next((name for name in texts if rank(name, "text") >= 0), "")
         said = [self._codes(name) for name in (text, self.outcomes[0]) if name]
         name = self._hinted("trace") or (self._hinted("sample") if text else "")
         if name:
@@ -318,7 +322,7 @@ class Reading:
             if twice and numbered(rollout, *said).max() == rollout.max():
                 self._keep(np.sort(first))
                 self.notes.append(f"{twice} rollouts stand there twice and count once")
-            elif 2 * twice >= len(first) and name not in self.choice.pooled:
+            elif 2 * twice >= len(first) and name not in ("(position)", *self.choice.pooled):
                 raise LabError(
                     f"column {name} numbers rollouts and says the same of {twice:,} with different"
                     " texts or rewards, as if several policies were in the file: name what sets"
@@ -364,7 +368,8 @@ class Reading:
         if clear or (self.kind == "counts" or is_binary(values.tolist())):
             said = f"the accuracy by {name} is {wilson(int(right.sum()), len(right))}"
         else:
-            said = f"the mean of {name} is {np.nanmean(values):.3f}"
+            known = values[np.isfinite(values)]
+            said = f"the mean of {name} is {known.mean():.3f}" if len(known) else "no number"
         raise LabError(
             f"column {self.problem} gives every rollout a problem of its own"
             f"{f', at {steps} steps' if steps > 1 else ''}: one rollout a problem tells no pass"
@@ -546,6 +551,12 @@ class Reading:
                 of = f"{len(tried)} {'rollouts' if is_reward else 'rows'}"
                 self.notes.append(f"{lost} of {of} have no reward and are left out")
         self._compare_totals(correct, first)
+        mixed = np.flatnonzero((correct > 0) & (correct < n))
+        if is_reward and not len(mixed) and len(n) > 3 and 0 < correct.sum() < n.sum():
+            self.notes.append(
+                f"all rollouts of each problem have the same {self.outcomes[0]}: see that it is"
+                " theirs, and not their problem's"
+            )
         advantages = np.full((len(n), 2), math.nan)
         advantage = self._hinted("advantage")
         if advantage and is_reward:

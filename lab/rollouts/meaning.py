@@ -95,8 +95,9 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Wanted:
-    """The columns of a table that are read: those of `long` as hashes, those of `lists` as lengths,
-    and `labels`, short ones of no known meaning. `all` are also those that are not read.
+    """The columns of a table that are read: the first of `long`, a text, as hashes if `compared`
+    with others, those of `lists` as lengths, and `labels`, short ones of no known meaning. `all`
+    are also those that are not read.
     """
 
     all: list[str]
@@ -105,11 +106,13 @@ class Wanted:
     lists: list[str]
     labels: list[str]
     signature: str
+    compared: bool
 
     @property
     def names(self) -> list[str]:
         """Every column that is read, once."""
-        return list(dict.fromkeys([*self.kept, *self.long, *self.lists, *self.labels]))
+        texts = self.long[:1] if self.compared else []
+        return list(dict.fromkeys([*self.kept, *texts, *self.lists, *self.labels]))
 
 
 def wanted(first: Sequence[Row], choice: Choice, several: bool = False) -> Wanted:
@@ -158,7 +161,8 @@ def wanted(first: Sequence[Row], choice: Choice, several: bool = False) -> Wante
     labels = [name for name in label_columns(first, ()) if name not in {*kept, *long}]
     labels += [FILE] * several
     signature = f"columns {', '.join([*problems[:1], *found.names[:1]])}"
-    return Wanted(_outermost(first), kept, long, lengths, labels, signature)
+    compared = any(hinted(names, role) for role in ("sample", "trace", "advantage"))
+    return Wanted(_outermost(first), kept, long, lengths, labels, signature, compared)
 
 
 def _flat(first: Sequence[Row]) -> dict[str, list[Any]]:
@@ -253,7 +257,8 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
     ]
     if any(rank(name, "advantage") >= 0 for name in names):
         return Outcome("reward", besides) if len(besides) == 1 else None
-    weak = [name for name in names if may_reward(name) and is_binary(cells[name])]
+    may = [name for name in names if may_reward(name) or rank(name, "rate") >= 0]
+    weak = [name for name in may if is_binary(cells[name]) and not SUMMARY.fullmatch(name)]
     if rights and not weak:
         raise LabError(
             f"column {rights[0]} counts right rollouts and nothing says of how many: say --n N"
@@ -319,11 +324,13 @@ def unclear(first: Sequence[Row], told: Cells, choice: Choice) -> str:
             f"found columns {listed(columns)}: means and other summaries and no rollouts; give"
             " what the rollouts of each problem got, or --reward and the --n that its means are of"
         )
-    known = ("step", "problem", "prompt", "advantage", "sample")
+    known, counted = ("step", "problem", "prompt", "advantage", "sample"), {*numbers}
     rewards = [
         name
-        for name in numbers
-        if name != choice.problem and not any(rank(name, role) >= 0 for role in known)
+        for name in columns
+        if (name in counted or is_binary(told[name]))
+        and name != choice.problem
+        and not any(rank(name, role) >= 0 for role in known)
     ]
     problems = []
     for name in columns:

@@ -25,7 +25,8 @@ HINTS = {
     # what says that a rollout is right; behind it what a training gave it
     "correct": (
         "correct is_correct acc correctness_math_verify correctness exact_match math_verify"
-        " extractive_match metric.extractive_match metric.acc pass@1 (value)"
+        " extractive_match metric.extractive_match metric.acc passed success is_success solved"
+        " resolved (value)"
     ).split(),
     "reward": ["reward", "rewards", "score", "scores"],
     "right": "n_correct num_correct num_pass n_pass n_right correct right k".split(),
@@ -66,19 +67,26 @@ HINTS = {
 # Of these a row may have its own, which then is no problem's.
 OF_ROWS = "uuid unique_id index idx id i (key)".split()
 # Lists of objects, and numbered columns, that hold the rollouts of a problem.
-ROLLOUTS = (
-    "rollout rollouts sample samples completion completions response responses generation"
-    " generations trace traces attempt attempts trial trials try run seed output outputs score"
-    " reward correct"
-).split()
+ROLLOUTS = [
+    "",
+    *(
+        "rollout rollouts sample samples completion completions response responses generation"
+        " generations trace traces attempt attempts trial trials try run seed output outputs score"
+        " reward correct results answers predictions candidates solutions"
+    ).split(),
+]
 # Parts of a name that may mean a reward, and those beside which they do not.
-OUTCOMES = "correct correctness reward score scored acc accuracy success solved".split()
+OUTCOMES = (
+    "correct correctness reward score scored acc accuracy success solved passed graded".split()
+)
 OTHERWISE = (
     "step index idx mean avg std min max median best n num count total expected gt gold pred"
     " length penalty reason analysis prob logprob error threshold"
 ).split()
+# A name that ends so says what is right, not whether it was.
+ANSWERS = "answer answers option choice output text response solution id".split()
 # Words of labels.
-RIGHT = "1 1.0 true correct right pass passed success solved".split()
+RIGHT = "1 1.0 true correct right pass passed success solved passed graded".split()
 WRONG = "0 0.0 -1 -1.0 false incorrect wrong fail failed failure unsolved".split()
 # Rates whose n is known from where they are published.
 SIZES = {"llama8b_solve_rate": 64, "pass_rate_72b_tir": 32}
@@ -92,6 +100,7 @@ TABLES = {
     "ROLLOUTS": ROLLOUTS,
     "OUTCOMES": OUTCOMES,
     "OTHERWISE": OTHERWISE,
+    "ANSWERS": ANSWERS,
     "RIGHT": RIGHT,
     "WRONG": WRONG,
     "SIZES": SIZES,
@@ -118,7 +127,8 @@ def may_reward(name: str) -> bool:
     (True, False, False)
     """
     parts = re.split(r"[^a-z0-9]+", name.lower())
-    return any(part in OUTCOMES for part in parts) and not any(part in OTHERWISE for part in parts)
+    others = any(part in OTHERWISE for part in parts) or parts[-1] in ANSWERS
+    return any(part in OUTCOMES for part in parts) and not others
 
 
 def page_module() -> str:

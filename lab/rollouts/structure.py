@@ -25,7 +25,7 @@ DEEP = 8  # lists within lists
 CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 NO_NUMBER = ("n/a", "na", "nan", "none", "null")
 RATIO = re.compile(r"\s*(\d{1,12})\s*/\s*(\d{1,12})\s*")
-NUMBERED = re.compile(r"(.*?)[_\- ]?(\d{1,6})")
+NUMBERED = re.compile(r"(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?")
 
 
 # --- Cells and names --------------------------------------------------------------------------
@@ -132,7 +132,8 @@ def tells(row: Any, deep: int = DEEP) -> bool:
         named = may_reward(name) or any(rank(name, role) >= 0 for role in (*OWN, "right", "rate"))
         if named and cells and all(map(is_outcome, cells[:LOOKED_AT])):
             return True
-        if isinstance(cell, list) and any(tells(each, deep - 1) for each in cell[:3]):
+        inner = cell[:3] if isinstance(cell, list) else [cell]
+        if any(tells(each, deep - 1) for each in inner):
             return True
     return False
 
@@ -217,6 +218,8 @@ def _by_key(document: Row) -> list[Row] | None:
     if len(values) < 2:
         return None
     if all(isinstance(each, dict) for each in values):
+        if all(each and all(isinstance(row, dict) for row in each.values()) for each in values):
+            return _by_key({key: list(each.values()) for key, each in document.items()})
         if all(map(tells, values[:LOOKED_AT])):
             return [{"(key)": key} | row for key, row in document.items()]
         return None
@@ -260,6 +263,7 @@ def plan_of(first: Sequence[Row]) -> Callable[[Iterable[Row]], Iterator[Row]] | 
     lists = [name for name, each in cells.items() if all(isinstance(cell, list) for cell in each)]
     nested = [name for name in lists if any(tells(each) for cell in cells[name] for each in cell)]
     named = [name for name in nested if name.lower() in ROLLOUTS]
+    nested = [name for name in nested if name in named or _are_problems(cells[name])]
     if len(nested) > 1 and len(named) != 1 and not own:
         raise LabError(
             f"the rollouts may lie in {' or '.join(map(short, nested))}: keep one of them"
@@ -280,6 +284,18 @@ def plan_of(first: Sequence[Row]) -> Callable[[Iterable[Row]], Iterator[Row]] | 
             return partial(_of_lists, name=names[0], beside=_as_long(first, names[0], lists))
     families = _families(list(cells), cells)
     return partial(_of_families, families=families) if families else None
+
+
+def _are_problems(lists: Sequence[Any]) -> bool:
+    """Whether lists hold problems or what holds them, and not the steps of a rollout, say."""
+    rows = [row for each in lists for row in each if isinstance(row, dict)]
+    names = list(dict.fromkeys(itertools.chain(*rows)))
+    held = any(tells(each) for row in rows for cell in row.values() for each in _listed(cell))
+    return held or bool(hinted(names, "problem") or hinted(names, "prompt"))
+
+
+def _listed(cell: Any) -> list[Any]:
+    return cell[:3] if isinstance(cell, list) else []
 
 
 def _as_long(first: Sequence[Row], name: str, lists: Sequence[str]) -> list[str]:
@@ -333,7 +349,7 @@ def _families(
     found: dict[str, list[tuple[int, str]]] = {}
     for name in names:
         if match := NUMBERED.fullmatch(name):
-            found.setdefault(match[1], []).append((int(match[2]), name))
+            found.setdefault(match[1] + (match[3] or ""), []).append((int(match[2]), name))
     for prefix, columns in found.items():
         numbers = sorted(i for i, _ in columns)
         consecutive = numbers == list(range(numbers[0], numbers[0] + len(numbers)))

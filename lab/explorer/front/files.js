@@ -105,7 +105,14 @@ export function csv(text) {
     if (row.length !== head.length)
       throw new Error(`row ${i + 1} has ${row.length} cells and the head ${head.length}: mend that row`);
   });
-  return body.map((row) => Object.fromEntries(head.map((name, i) => [name.trim(), row[i]])));
+  return body.map((row) => Object.fromEntries(head.map((name, i) => [name.trim(), listOr(row[i])])));
+}
+
+/** A cell of a csv file: a list of numbers and truth values, as pandas writes them, or the text. */
+function listOr(cell) {
+  const one = String.raw`\s*(?:-?\d+(?:\.\d+)?|[Tt]rue|[Ff]alse|None|null|nan)\s*`;
+  if (cell[0] !== "[" || !new RegExp(`^\\[${one}(?:,${one})*\\]$`).test(cell)) return cell;
+  return JSON.parse(cell.toLowerCase().replaceAll(/none|nan/g, "null"));
 }
 
 function cells(text, separator) {
@@ -147,10 +154,10 @@ function json(text) {
     return jsonl(text);
   }
   if (Array.isArray(document)) {
-    const wrong = document.findIndex((row) => !isObject(row));
+    const wrong = document.findIndex((row) => !isObject(row) && !Array.isArray(row));
     if (wrong >= 0)
       throw new Error(`cannot be read (element ${wrong + 1} of the list is not an object): give a list of objects`);
-    return document;
+    return document.map((row) => (Array.isArray(row) ? { "(value)": row } : row));
   }
   return rowsOfDocument(document, checkDistinct);
 }

@@ -125,7 +125,7 @@ export function outcomeOf(cells, choice, lists) {
     besides = names.filter((name) => every(cells[name], () => true) && !roles.some((role) => rank(name, role) >= 0));
   if (names.some((name) => rank(name, "advantage") >= 0))
     return besides.length === 1 ? { kind: "reward", names: besides, size: null } : null;
-  const weak = names.filter((name) => mayReward(name) && isBinary(cells[name]));
+  const weak = names.filter((name) => (mayReward(name) || rank(name, "rate") >= 0) && isBinary(cells[name]) && !SUMMARY.test(name));
   if (rights.length && !weak.length)
     throw new Error(`column ${rights[0]} counts right rollouts and nothing says of how many: say n`);
   return weak.length ? { kind: "reward", names: weak, size: null } : null;
@@ -150,7 +150,8 @@ function unclear(all, full, choice) {
   if (all.some((name) => SUMMARY.test(name)) && !hinted(all, "problem").length)
     return `found columns ${listed(all)}: means and other summaries and no rollouts; give what the rollouts of each problem got`;
   const known = ["step", "problem", "prompt", "advantage", "sample"],
-    rewards = numbers.filter((name) => name !== choice.problem && !known.some((role) => rank(name, role) >= 0)),
+    counted = new Set(numbers),
+    rewards = all.filter((name) => (counted.has(name) || isBinary(full[name])) && name !== choice.problem && !known.some((role) => rank(name, role) >= 0)),
     problems = all.filter((name) => {
       const cells = full[name].map(identity),
         different = new Set(cells);

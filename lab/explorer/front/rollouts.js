@@ -16,10 +16,12 @@ const RATE_SLACK = 1e-3; // how far k = rate * n may be from a whole number
 export function readCounts(tables, choice = {}) {
   const left = [],
     rows = [];
-  let found, refusal;
+  let found,
+    refusal,
+    held = 0; // rows of the files before, of which each held several
   for (const { name, rows: given, step } of tables) {
-    if (!given.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
     const own = unfolded(given);
+    if (!own.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
     let what;
     try {
       what = wanted(own.slice(0, LOOKED_AT), choice, (some, column) => some.map(readerOf(column)));
@@ -32,7 +34,11 @@ export function readCounts(tables, choice = {}) {
     if (what.signature !== found.signature)
       throw new Error(`${name} is read by ${what.signature}, the files before it by ${found.signature}: give one kind`);
     const file = tables.length > 1 ? name.replace(/[-_.\s\d]+/g, " ").trim() : "";
-    for (const row of own) rows.push({ row, step: step ?? null, file });
+    for (const row of own) {
+      if ("(row)" in row) row["(row)"] += held;
+      rows.push({ row, step: step ?? null, file });
+    }
+    held = (own.at(-1)["(row)"] ?? -1) + 1;
   }
   if (!found) throw refusal;
   const counts = new Reading(rows, found, choice).counts();
@@ -94,7 +100,7 @@ class Reading {
     this.choose();
     const cells = this.names.filter((name) => !found.long.includes(name)).map((name) => [name, this.column(name).cells]),
       outcome = outcomeOf(Object.fromEntries(cells), choice, found.lists);
-    if (!outcome) throw new Error("the first rows have rewards, and later ones none that are clear");
+    if (!outcome) throw new Error(`${found.signature} hold no reward: name another`);
     Object.assign(this, { kind: outcome.kind, outcomes: outcome.names, size: outcome.size });
     this.stepName = this.hinted("step") ?? "";
     if (!this.stepName && this.kind === "rate" && this.outcomes[0] === "(value)") this.stepName = "(position)";
@@ -165,13 +171,14 @@ class Reading {
     const groups = Object.fromEntries(found.map((name) => [name, numbered(...this.apart(), this.codes(name))])),
       several = found.filter((name) => most(groups[name]) + 1 < this.kept.length);
     if (!several.length || !(several.includes(found[0]) || isOfRows(found[0]))) return found[0];
-    const [first, ...others] = several;
-    for (const other of others) {
+    const [first] = several;
+    for (const other of found.filter((name) => several.includes(name) || (isOfRows(first) && named.includes(name)))) {
       const joint = numbered(groups[first], groups[other]),
         cells = most(joint) + 1,
         problems = most(groups[first]) + 1;
       // another spelling, a coarser name, or a number of the rollouts
-      if (other === "(row)" || cells === problems || cells === joint.length) continue;
+      const isNumber = cells === joint.length && !(rank(other, "prompt") >= 0 && isOfRows(first));
+      if (other === "(row)" || cells === problems || isNumber) continue;
       const of = Map.groupBy([...new Map(joint.map((cell, i) => [cell, groups[first][i]]))], ([, problem]) => problem),
         divided = [...of.values()].filter((each) => each.length > 1).length;
       if (divided >= 0.05 * problems || rank(other, "prompt") < 0)
@@ -244,7 +251,7 @@ class Reading {
       if (twice && most(numbered(rollout, ...spoken)) === most(rollout)) {
         this.keep((i) => first.get(rollout[i]) === i);
         this.notes.push(`${twice} rollouts stand there twice and count once`);
-      } else if (2 * twice >= first.size && !this.choice.pooled?.includes(name))
+      } else if (2 * twice >= first.size && name !== "(position)" && !this.choice.pooled?.includes(name))
         throw new Error(
           `column ${name} numbers rollouts and says the same of ${said(twice)} with different texts or rewards, as if ` +
             `several policies were in the file: name what sets them apart, or say that ${name} makes no difference`,
@@ -306,7 +313,7 @@ class Reading {
       all = right.filter((each) => each).length,
       tells = clear
         ? `the accuracy by ${name} is ${wilson(all, right.length)}`
-        : `the mean of ${name} is ${(known.reduce((a, b) => a + b, 0) / known.length).toFixed(3)}`;
+        : !known.length ? "no number" : `the mean of ${name} is ${(known.reduce((a, b) => a + b, 0) / known.length).toFixed(3)}`;
     throw new Error(
       `column ${this.problem} gives every rollout a problem of its own${steps > 1 ? `, at ${steps} steps` : ""}: one ` +
         `rollout a problem tells no pass rates, and ${tells}; give several rollouts of a problem, or name its column`,
@@ -456,6 +463,12 @@ class Reading {
       }).length;
       this.notes.push(`${total} says another number of right rollouts in ${differ || "none"} of ${said(all.length)} problems`);
     }
+    const sum = (key) => kept.reduce((all, each) => all + each[key], 0),
+      isMixed = kept.some((each) => each.right > 0 && each.right < each.n);
+    if (isReward && !isMixed && kept.length > 3 && sum("right") > 0 && sum("right") < sum("n"))
+      this.notes.push(
+        `all rollouts of each problem have the same ${this.outcomes[0]}: see that it is theirs, and not their problem's`,
+      );
     return {
       n,
       correct: kept.map((each) => each.right),

@@ -1,5 +1,5 @@
 // Documents as rows, one rollout a row: nested, keyed, in lists or in numbered columns; by the rules of lab/rollouts/structure.py.
-import { HINTS, OF_ROWS, OTHERWISE, OUTCOMES, OWN, RIGHT, ROLLOUTS, WRONG } from "./names.js";
+import { ANSWERS, HINTS, OF_ROWS, OTHERWISE, OUTCOMES, OWN, RIGHT, ROLLOUTS, WRONG } from "./names.js";
 
 const LOOKED_AT = 100; // rows by which it is decided how all are unfolded
 const DEEP = 8; // lists within lists
@@ -73,7 +73,8 @@ export const isOfRows = (name) => OF_ROWS.includes(name);
 
 export function mayReward(name) {
   const parts = name.toLowerCase().split(/[^a-z0-9]+/);
-  return parts.some((part) => OUTCOMES.includes(part)) && !parts.some((part) => OTHERWISE.includes(part));
+  const others = parts.some((part) => OTHERWISE.includes(part)) || ANSWERS.includes(parts.at(-1));
+  return parts.some((part) => OUTCOMES.includes(part)) && !others;
 }
 
 const isNamed = (name, roles) => mayReward(name) || roles.some((role) => rank(name, role) >= 0);
@@ -87,7 +88,7 @@ function tells(row, deep = DEEP) {
   return Object.entries(row).some(([name, cell]) => {
     const cells = isList(cell) ? cell : [cell];
     if (isNamed(name, [...OWN, "right", "rate"]) && cells.length && cells.slice(0, LOOKED_AT).every(isOutcome)) return true;
-    return isList(cell) && cell.slice(0, 3).some((each) => tells(each, deep - 1));
+    return (isList(cell) ? cell.slice(0, 3) : [cell]).some((each) => tells(each, deep - 1));
   });
 }
 
@@ -155,6 +156,8 @@ function byColumn(document) {
 function byKey(document) {
   const all = Object.entries(document);
   if (all.length < 2) return null;
+  if (all.every(([, each]) => isObject(each) && Object.keys(each).length && Object.values(each).every(isObject)))
+    return byKey(Object.fromEntries(all.map(([key, each]) => [key, Object.values(each)])));
   if (all.every(([, each]) => isObject(each)))
     return all.slice(0, LOOKED_AT).every(([, each]) => tells(each))
       ? all.map(([key, row]) => ({ "(key)": key, ...row }))
@@ -186,8 +189,9 @@ function planOf(first) {
     scalar = names.filter((name) => !isList(cells[name][0]) && !isObject(cells[name][0])),
     own = OWN.some((role) => hinted(scalar, role).length),
     lists = names.filter((name) => cells[name].every(isList)),
-    nested = lists.filter((name) => cells[name].some((each) => each.some((row) => tells(row)))),
-    named = nested.filter((name) => ROLLOUTS.includes(name.toLowerCase()));
+    telling = lists.filter((name) => cells[name].some((each) => each.some((row) => tells(row)))),
+    named = telling.filter((name) => ROLLOUTS.includes(name.toLowerCase())),
+    nested = telling.filter((name) => named.includes(name) || areProblems(cells[name]));
   if (nested.length > 1 && named.length !== 1 && !own)
     throw new Error(`cannot be read: the rollouts may lie in ${nested.map(short).join(" or ")}: keep one of them`);
   if (named.length || (nested.length && !own)) return (every) => ofObjects(every, (named.length ? named : nested)[0]);
@@ -206,6 +210,14 @@ function planOf(first) {
   }
   const families = familiesOf(names, cells);
   return families.length ? (every) => ofFamilies(every, families) : null;
+}
+
+/** Whether lists hold problems or what holds them, and not the steps of a rollout, say. */
+function areProblems(lists) {
+  const rows = lists.flat().filter(isObject),
+    names = [...new Set(rows.flatMap(Object.keys))],
+    isHeld = (cell) => isList(cell) && cell.slice(0, 3).some((each) => tells(each));
+  return rows.some((row) => Object.values(row).some(isHeld)) || ["problem", "prompt"].some((role) => hinted(names, role).length);
 }
 
 /** What a row says of all its rollouts; its own outcomes are no outcomes of theirs. */
@@ -243,10 +255,11 @@ const ofLists = (rows, name, beside) =>
 function familiesOf(names, cells) {
   const found = new Map();
   for (const name of names) {
-    const match = /^(.*?)[_\- ]?(\d{1,6})$/s.exec(name);
+    const match = /^(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?$/s.exec(name);
     if (!match) continue;
-    if (!found.has(match[1])) found.set(match[1], []);
-    found.get(match[1]).push([Number(match[2]), name]);
+    const family = match[1] + (match[3] ?? "");
+    if (!found.has(family)) found.set(family, []);
+    found.get(family).push([Number(match[2]), name]);
   }
   for (const columns of found.values()) columns.sort(([a], [b]) => a - b);
   const numbersOf = (columns) => columns.map(([i]) => i);
