@@ -164,11 +164,11 @@ def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
 
 def test_a_sentence_lists_few_of_many_columns(tmp_path):
     path = tmp_path / "a.csv"
-    names = [f"column_{i}" for i in range(200_000)]
-    path.write_text(",".join(names) + "\n" + ",".join("0" * 200_000) + "\n")
+    names = [f"column_{i}" for i in range(20_000)]
+    path.write_text(",".join(names) + "\n" + ",".join("0" * 20_000) + "\n")
     with pytest.raises(LabError) as refusal:
         read_table_counts(path)
-    assert len(str(refusal.value)) < 2000 and "and 199,980 more" in str(refusal.value)
+    assert len(str(refusal.value)) < 2000 and "and 19,980 more" in str(refusal.value)
 
 
 # --- Weightings ---------------------------------------------------------------------------------

@@ -249,13 +249,10 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
     if graded:
         rate = choice.n and _is_rate(cells[graded]) and choice.threshold is None
         return Outcome("rate" if rate else "reward", [graded], choice.n)
-    besides = [
-        name
-        for name in names
-        if _all(cells[name], lambda _: True)
-        and not any(rank(name, role) >= 0 for role in HINTS if role not in ("right", "rate"))
-    ]
-    if any(rank(name, "advantage") >= 0 for name in names):
+    if hinted(names, "advantage"):
+        roles = [role for role in HINTS if role not in ("right", "rate")]
+        unknown = [name for name in names if not any(rank(name, role) >= 0 for role in roles)]
+        besides = [name for name in unknown if _all(cells[name], lambda _: True)]
         return Outcome("reward", besides) if len(besides) == 1 else None
     may = [name for name in names if may_reward(name) or rank(name, "rate") >= 0]
     weak = [name for name in may if is_binary(cells[name]) and not SUMMARY.fullmatch(name)]

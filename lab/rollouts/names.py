@@ -93,6 +93,8 @@ SIZES = {"llama8b_solve_rate": 64, "pass_rate_72b_tir": 32}
 
 OWN = ["correct", "reward"]  # the roles of what a single rollout got
 
+PLACES = {role: {name: i for i, name in enumerate(names)} for role, names in HINTS.items()}
+
 TABLES = {
     "HINTS": HINTS,
     "OF_ROWS": OF_ROWS,
@@ -109,10 +111,10 @@ TABLES = {
 
 def rank(name: str, role: str) -> int:
     """The place of a name among the hints of a role, or -1; (name) is one of an outer object."""
-    hints, name = HINTS[role], name.lower()
-    if role in ("problem", "prompt") and name not in hints:
+    places, name = PLACES[role], name.lower()
+    if role in ("problem", "prompt") and name not in places:
         name = name.removeprefix("(").removesuffix(")")
-    return hints.index(name) if name in hints else -1
+    return places.get(name, -1)
 
 
 def hinted(names: list[str], role: str) -> list[str]:
