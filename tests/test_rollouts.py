@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
@@ -62,6 +63,31 @@ def test_the_table_of_kinds_in_the_docs_is_that_of_today(monkeypatch):
     kinds = importlib.import_module("rollout_kinds")
     said = "run python tools/rollout_kinds.py"
     assert kinds.DOCS.read_text(encoding="utf-8") == kinds.document(), said
+
+
+def test_arrow_files_of_all_kinds_and_packed_texts_are_read_as_parquet_is(tmp_path):
+    table = pa.table({"id": [1, 1, 2, 2], "correct": ["right", "wrong", "right", "right"]})
+    lines = "".join(json.dumps(row) + "\n" for row in table.to_pylist()).encode()
+    pq.write_table(table, tmp_path / "a.parquet")
+    pa.feather.write_feather(table, tmp_path / "b.feather")
+    with pa.ipc.new_stream(tmp_path / "c.arrow", table.schema) as stream:  # as datasets writes it
+        stream.write_table(table)
+    for name, codec in (("d.jsonl.zst", "zstd"), ("e.jsonl.gz", "gzip")):
+        with pa.CompressedOutputStream(str(tmp_path / name), codec) as packed:
+            packed.write(lines)
+    for path in sorted(tmp_path.iterdir()):
+        found = read_table_counts(path)
+        assert (found.problems, found.correct.tolist()) == (["1", "2"], [1, 2]), path.name
+        half = path.with_name("half." + path.name.partition(".")[2])
+        half.write_bytes(path.read_bytes()[:-20])
+        with pytest.raises(LabError, match="cannot be read"):
+            read_table_counts(half)
+
+
+def test_rows_that_hold_rollouts_are_those_of_their_file(tmp_path):
+    for name in ("a1.json", "a2.json"):
+        (tmp_path / name).write_text("[[1, 0], [0, 0]]")
+    assert read_table_counts(tmp_path).n.tolist() == [2, 2, 2, 2]
 
 
 def test_a_threshold_and_a_success_are_not_given_together():
@@ -137,8 +163,14 @@ def test_the_command_says_which_rows_are_read(tmp_path, capsys):
     path.write_text("problem,m,reward\n" + "".join(cells))
     assert main(["audit", str(path)]) == 1
     assert "differ in column m" in capsys.readouterr().err
-    assert main(["audit", str(path), "--only", "m=b"]) == 0
-    assert "only rows with m = b are read" in capsys.readouterr().out
+    found = tmp_path / "found.json"
+    assert main(["audit", str(path), "--only", "m=b", "--json", str(found)]) == 0
+    told = capsys.readouterr().out
+    assert "only rows with m = b are read" in told
+    meaning = json.loads(found.read_text())["meaning"]
+    assert told.startswith(
+        f"row       {meaning['row']}\nproblem   `problem`, 20 values, 4 rows each"
+    )
 
 
 def test_two_columns_of_one_name_in_parquet_are_refused(tmp_path):
