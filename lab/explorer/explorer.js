@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 cdc863e610e8d8f512dc4c787e76d33dd5cafe0224d473f3cd993b7b44625f8a
+// Built by `npm run build` from lab/explorer/front; sources sha256 b12a469cc29fa58a11f98e9e5d337f44b00285508c73fa5f1d042ace4f757c7b
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -8720,10 +8720,13 @@ var FilesPanel = class {
     this.render(state);
   }
   words() {
-    const { n, correct, exact, notes, meaning, times, few } = this.counts, read = Object.entries(meaning ?? {}).map(([role, said2]) => h("p", {}, `${role}: ${said2}`)), paragraphs = [...read.length ? [h("details", {}, h("summary", {}, "How the file is read"), ...read)] : []];
-    paragraphs.push(...notes.map((note) => h("p", {}, note)));
+    const { n, correct, exact, notes, meaning, times, few } = this.counts, paragraphs = notes.map((note) => h("p", {}, note));
     if (exact) return paragraphs;
     const sum = (values) => values.reduce((all, value, i2) => all + times[i2] * value, 0), problems = sum(n.map(() => 1)), least2 = n.reduce((a, b) => Math.min(a, b)), dead2 = sum(n.map((size, i2) => Number(correct[i2] === 0 || correct[i2] === size)));
+    if (meaning) {
+      const read = Object.entries(meaning).map(([role, said2]) => h("p", {}, `${role}: ${said2}`));
+      paragraphs.unshift(h("details", {}, h("summary", {}, `How these ${problems} problems are read`), ...read));
+    }
     return [
       ...paragraphs,
       h(

@@ -270,14 +270,16 @@ export class FilesPanel {
 
   words() {
     const { n, correct, exact, notes, meaning, times, few } = this.counts,
-      read = Object.entries(meaning ?? {}).map(([role, said]) => h("p", {}, `${role}: ${said}`)),
-      paragraphs = [...(read.length ? [h("details", {}, h("summary", {}, "How the file is read"), ...read)] : [])];
-    paragraphs.push(...notes.map((note) => h("p", {}, note)));
+      paragraphs = notes.map((note) => h("p", {}, note));
     if (exact) return paragraphs;
     const sum = (values) => values.reduce((all, value, i) => all + times[i] * value, 0),
       problems = sum(n.map(() => 1)),
       least = n.reduce((a, b) => Math.min(a, b)),
       dead = sum(n.map((size, i) => Number(correct[i] === 0 || correct[i] === size)));
+    if (meaning) {
+      const read = Object.entries(meaning).map(([role, said]) => h("p", {}, `${role}: ${said}`));
+      paragraphs.unshift(h("details", {}, h("summary", {}, `How these ${problems} problems are read`), ...read));
+    }
     return [
       ...paragraphs,
       h(
