@@ -334,12 +334,14 @@ def _rehearse(arguments: argparse.Namespace) -> int:
     flag("--train", help="use lab train instead of lab run, without Jupyter"),
 )
 def _sweep(arguments: argparse.Namespace) -> int:
-    from lab.papers.claims import claims_of_sweep
     from lab.runs.experiments import read_assignments
     from lab.runs.sweep import sweep, visible_gpus
-    from lab.runs.sweep_file import read_sweep
+    from lab.runs.sweep_file import claims, read_sweep
 
-    claims_of_sweep(arguments.file)  # a claim that nobody could test is refused before it runs
+    if claims(arguments.file):
+        from lab.papers.claims import claims_of_sweep  # imports Matplotlib
+
+        claims_of_sweep(arguments.file)  # one that nobody could test is refused before it runs
     if arguments.jobs is not None and arguments.jobs < 1:
         raise LabError(f"--jobs {arguments.jobs}: at least one process is needed")
     keep_going = not arguments.fail_fast
@@ -428,10 +430,15 @@ def _cluster(arguments: argparse.Namespace) -> None:
 )
 def _record(arguments: argparse.Namespace) -> int:
     if not arguments.check:
-        from lab.papers.claims import record_with_claims, verdict_lines
+        from lab.runs.sweep_file import claims
+        from lab.runs.sweep_results import claims_file, record
 
-        print(*record_with_claims(arguments.file), sep="\n")
-        print(*verdict_lines(arguments.file), sep="\n")
+        if claims(arguments.file) or claims_file(arguments.file).exists():
+            from lab.papers.claims import record_with_claims, verdict_lines  # imports Matplotlib
+
+            print(*record_with_claims(arguments.file), *verdict_lines(arguments.file), sep="\n")
+        else:
+            print(*record(arguments.file), sep="\n")
         return 0
     from lab.runs.reproduction import repetitions
 

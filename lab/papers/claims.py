@@ -20,7 +20,7 @@ from lab.runs import sweep_file
 from lab.runs.provenance import git
 from lab.runs.run_folder import write_json
 from lab.runs.sweep_file import read_sweep
-from lab.runs.sweep_results import Results, record, recorded_folder, results_of_sweep
+from lab.runs.sweep_results import Results, claims_file, record, results_of_sweep
 
 REASON = "changed"
 
@@ -97,11 +97,6 @@ def record_with_claims(path: Path) -> list[Path]:
         before = _stood_in(path, claims, commits)
         write_json(file, {"claims": claims, "former": former, "before_the_runs": before})
     return sorted(file.parent.iterdir())
-
-
-def claims_file(path: Path) -> Path:
-    """Where the project keeps the claims of a sweep whose runs are recorded."""
-    return recorded_folder(path.stem) / "claims.json"
 
 
 def _recorded_claims(file: Path) -> dict[str, Any] | None:

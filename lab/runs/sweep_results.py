@@ -147,6 +147,11 @@ def recorded_folder(sweep: str) -> Path:
     return project().results / sweep
 
 
+def claims_file(path: Path) -> Path:
+    """Where the project keeps the claims of a sweep whose runs are recorded (lab.papers.claims)."""
+    return recorded_folder(path.stem) / "claims.json"
+
+
 def results(sweep: str, experiment: str) -> Results:
     """The recorded runs of sweeps/SWEEP.toml for `experiment`; within `own_runs` your own.
 
