@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from lab.errors import LabError, one_of, real, unknown, whole
 from lab.extras import EXTRAS, missing
 from lab.plugins import hand_on
-from lab.project import project
+from lab.project import CHECKOUT, project
 from lab.training.termination import EXIT_CODE, Terminated
 
 if TYPE_CHECKING:
@@ -441,7 +441,12 @@ def _record(arguments: argparse.Namespace) -> int:
             print(*record(arguments.file), sep="\n")
         return 0
     from lab.runs.reproduction import repetitions
+    from lab.runs.sweep_file import claims
 
+    if claims(arguments.file):
+        from lab.papers.claims import claims_of_sweep
+
+        claims_of_sweep(arguments.file)  # refuses claims that were changed
     repeated = repetitions(arguments.file)
     for repetition in repeated:
         print(*repetition.lines(), sep="\n")
@@ -500,8 +505,13 @@ def _report(arguments: argparse.Namespace) -> None:
     from lab.show.report import report
 
     options = {key: getattr(arguments, key) for key in ("experiment", "metric", "by", "against")}
-    sweeps = [path for path in arguments.sources if path.suffix == ".toml"]
-    verdicts = [line for path in sweeps for line in verdict_lines(path)]
+    sweeps = [path for path in arguments.sources if path.suffix == ".toml" and path.exists()]
+    verdicts: list[str] = []
+    for path in sweeps:
+        try:
+            verdicts += verdict_lines(path)
+        except LabError as error:  # the page may be about other runs of the file
+            print(f"lab: no verdicts on the claims of {path.name}: {error}", file=sys.stderr)
     print(*verdicts, sep="\n", end="\n" if verdicts else "")
     print(report(arguments.sources, arguments.out, verdicts, **options))
 
@@ -516,12 +526,14 @@ def _report(arguments: argparse.Namespace) -> None:
 )
 def _lessons(arguments: argparse.Namespace) -> None:
     from lab.runs import ladder
+    from lab.runs.experiments import NOTEBOOKS, experiment
     from lab.runs.lessons import lessons, write_lesson
 
-    if not (arguments.names or ladder.NOTEBOOKS.is_dir()):
+    ours = [name for name in arguments.names if experiment(name).notebook.parent == NOTEBOOKS]
+    if (ours or not arguments.names) and project().root != CHECKOUT:
         raise LabError(
-            f"no folder {ladder.NOTEBOOKS}: an installed package has none, so run this in a"
-            " clone of the project"
+            f"{ours[0] if ours else 'the list of lessons'} is of the lab itself: name a lesson of"
+            " this project, or run this in a clone of the lab"
         )
     if arguments.index and arguments.names:
         raise LabError("--index lists every notebook: leave the names out")

@@ -27,9 +27,9 @@ from lab.toml_files import read_toml
 
 # The checkout that holds this package; installed from a wheel, there is none, and the notebooks and
 # the tiny language model are in the package itself.
-CHECKOUT = Path(__file__).parents[1]
+CHECKOUT = Path(__file__).resolve().parents[1]
 IN_CHECKOUT = (CHECKOUT / "pyproject.toml").exists()
-SHIPPED = CHECKOUT if IN_CHECKOUT else Path(__file__).parent
+SHIPPED = CHECKOUT if IN_CHECKOUT else Path(__file__).resolve().parent
 
 VARIABLE = "LAB_PROJECT"  # the root of the project, handed on to the kernels of notebooks
 
@@ -79,14 +79,11 @@ def handed_on() -> Iterator[None]:
 
 
 def declared(folder: Path) -> Project | None:
-    """The project whose pyproject.toml is nearest to `folder`, in it or above; None without one.
-
-    The nearest pyproject.toml counts: one without a table [tool.lab] ends the search.
-    """
+    """The project nearest to `folder`, in it or above; None without one."""
     for parent in (folder, *folder.parents):
         file = parent / "pyproject.toml"
-        if file.exists():
-            return _read(file, file.stat().st_mtime_ns)
+        if file.exists() and (found := _read(file, file.stat().st_mtime_ns)):
+            return found
     return None
 
 

@@ -184,6 +184,12 @@ PARAMETERS = 'scale = "laptop"\nsteps = 3\nfolder = ""'
 CELLS = ['config = runs.configure("tiny", globals())', "print(config.steps)"]
 
 
+def in_a_project(folder, monkeypatch):
+    """This process works in a project of its own, which has no sweeps of the lab's."""
+    (folder / "pyproject.toml").write_text("[tool.lab]\n")
+    monkeypatch.chdir(folder)
+
+
 @pytest.mark.parametrize(
     "preset, cells, fault",
     [
@@ -200,6 +206,7 @@ def test_check_finds_a_fault_in_a_preset_or_its_notebook(
 ):
     invent(preset, *cells, parameters=PARAMETERS)
     monkeypatch.setattr(import_module("lab.runs.checks"), "CHECKOUT", tmp_path)
+    in_a_project(tmp_path, monkeypatch)
     (tmp_path / "constraints.txt").write_text("")
     assert any(fault in line for line in faults())
 
@@ -219,6 +226,7 @@ def test_check_compares_what_is_installed_with_the_constraints(
 ):
     invent(PRESET, *CELLS, parameters=PARAMETERS)
     monkeypatch.setattr(import_module("lab.runs.checks"), "CHECKOUT", tmp_path)
+    in_a_project(tmp_path, monkeypatch)
     (tmp_path / "constraints.txt").write_text(constraint + "\n")
     if fault:
         assert faults() == [line.format(metadata.version("numpy")) for line in fault]
@@ -235,6 +243,7 @@ def test_check_finds_a_fault_in_a_sweep_and_missing_data(faults, invent, monkeyp
     )
     (tmp_path / "constraints.txt").write_text("")
     monkeypatch.setattr(checks, "CHECKOUT", tmp_path)
+    in_a_project(tmp_path, monkeypatch)
     monkeypatch.setattr(
         "sklearn.datasets.load_digits", lambda: type("Bunch", (), {"images": [1, 2]})
     )

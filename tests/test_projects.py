@@ -52,7 +52,7 @@ def test_a_day_in_a_project_of_ones_own(study, capsys):
     assert main(["record", "sweeps/halfway.toml"]) == 0
     said = capsys.readouterr().out
     assert "claim 1 " in said and "MaxRL - RLOO (margin 0.05)" in said
-    assert "these claims stood in the commit that every run was made from" in said
+    assert "these claims stood in the commit that every recorded run was made from" in said
     assert main(["figures"]) == 0
     assert (study / "figures" / "out" / "halfway.csv").exists()
     assert main(["lessons", "halfway"]) == 0
@@ -123,11 +123,15 @@ def change(sweep, before, after):
 
 def test_claims_change_after_their_runs_only_with_a_reason_that_is_told(recorded):
     change(recorded, "margin = 0.02", "margin = 0.2")
-    assert "claim 2 of halfway.toml is not the one that was recorded" in refusal(
-        record_with_claims, recorded
-    )
+    for judge in (record_with_claims, claims_of_sweep):
+        assert "claim 2 of halfway.toml is not the one that was recorded" in refusal(
+            judge, recorded
+        )
     change(recorded, "margin = 0.2", 'margin = 0.2\nchanged = "0.02 was a slip"')
     record_with_claims(recorded)
+    change(recorded, "margin = 0.2", "margin = 0.3")  # with the reason of the change before
+    assert "say why in the claim" in refusal(record_with_claims, recorded)
+    change(recorded, "margin = 0.3", "margin = 0.2")
     kept = json.loads((project().results / "halfway" / "claims.json").read_text())
     assert [claim["margin"] for claim in kept["former"]] == [0.02]
     assert not kept["before_the_runs"]
@@ -159,6 +163,11 @@ def test_no_commit_shows_claims_of_runs_that_were_made_from_changed_files(study)
     [
         ("MaxRL > RLOO", "MaxRL > Rloo", "unknown label among ours, 'Rloo': Valid: MaxRL, RLOO"),
         ('expects = "MaxRL > RLOO"', 'expects = "MaxRL"', "orders nothing"),
+        ("MaxRL > RLOO", "MaxRL > RLOO; RLOO<MaxRL", "'RLOO<MaxRL' of expects"),
+        ("MaxRL > RLOO", "MaxRL > nan", "nan is no number to compare with"),
+        ("margin = 0.05", "margin = -0.05", "margin = -0.05: it must be a finite number"),
+        (" where estimator=rloo", " where seed=0|1", "names 6 runs of 2 seeds"),
+        ("estimator=rloo", "estimator=rlooo", "names no run of halfway.toml"),
         ("margin = 0.05", "margins = 0.05", "did you mean 'margin'?"),
         ("margin = 0.05", 'margin = "0.05"', "margin = '0.05' has the wrong type"),
         ('"tabular: hard', '"digits: hard', "names no experiment of the file"),
@@ -179,10 +188,17 @@ def test_a_claim_that_cannot_be_tested_is_refused_before_anything_runs(
     assert fault in capsys.readouterr().err and not (study / "runs").exists()
 
 
+def test_verdicts_are_over_exactly_the_runs_that_the_file_lists(recorded):
+    change(recorded, "seed = [0, 1]", "seed = [0, 1, 2]")
+    assert "are not those that halfway.toml lists" in refusal(list, verdict_lines(recorded))
+
+
 def test_a_claim_about_a_metric_or_a_setting_that_no_run_has_names_those_there_are(study):
     sweep = study / "sweeps" / "halfway.toml"
     train_all(sweep)
     change(sweep, "hard pass@1 where estimator=rloo", "hard pas@1 where estimator=rloo")
     assert "did you mean 'hard pass@1'?" in refusal(list, verdict_lines(sweep))
     change(sweep, "hard pas@1 where estimator=rloo", "hard pass@1 where estimator=grpo")
-    assert "names no row: change a condition" in refusal(list, verdict_lines(sweep))
+    assert "names no run of halfway.toml: change estimator=grpo" in refusal(
+        list, verdict_lines(sweep)
+    )

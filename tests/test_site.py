@@ -34,6 +34,27 @@ class Addresses(HTMLParser):
                 self.names.add(value)
 
 
+class Dollars(HTMLParser):
+    """The words of a page, outside of code, that have a dollar sign: a formula nobody rendered."""
+
+    CODE = ("code", "pre", "script", "style")
+
+    def __init__(self, text):
+        super().__init__()
+        self.inside, self.found = 0, []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.inside += tag in self.CODE
+
+    def handle_endtag(self, tag):
+        self.inside -= tag in self.CODE
+
+    def handle_data(self, data):
+        if "$" in data and not self.inside:
+            self.found.append(data)
+
+
 @pytest.fixture(scope="module")
 def pages():
     """Every page of the site, just built: its path with its addresses."""
@@ -68,6 +89,11 @@ def test_every_link_leads_to_a_page_and_a_place_that_exist(pages):
             if missing:
                 broken.add(f"{page.relative_to(SITE)}: {address}")
     assert not broken
+
+
+def test_no_formula_is_left_as_its_source(pages):
+    left = {path.name: Dollars(path.read_text(encoding="utf-8")).found for path in pages}
+    assert {name: found for name, found in left.items() if found} == {}
 
 
 def test_no_page_asks_another_host_for_anything(pages):

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError
-from lab.papers.measured import Measured, exactly, measured_in, parts_of
+from lab.papers.measured import Measured, equals, exactly, measured_in, parts_of
 from lab.papers.registry import Claim
 from lab.papers.verdicts import steps
 from lab.runs import sweep_file
+from lab.runs.former_names import PRESENT
 from lab.runs.provenance import git
 from lab.runs.run_folder import write_json
-from lab.runs.sweep_file import read_sweep
-from lab.runs.sweep_results import Results, claims_file, record, results_of_sweep
+from lab.runs.sweep_file import Item, read_sweep
+from lab.runs.sweep_results import Results, claims_file, finished_runs, record, results_of_sweep
 
 REASON = "changed"
 
@@ -28,35 +29,66 @@ REASON = "changed"
 def claims_of_sweep(path: str | Path) -> list[Claim]:
     """The claims of a sweep file, as one family, over its runs: your own, else the recorded ones.
 
-    LabError: a claim that cannot be read, or whose order names a label that `ours` lacks.
+    LabError: a claim that cannot be read, or names no run of the file; claims that were changed
+    without a reason after the runs were recorded.
     """
     path = Path(path)
+    tables, items = sweep_file.claims(path), read_sweep(path)
+    _refuse_changes(path, tables)
     results: dict[str, Results] = {}
 
     def read(place: str) -> Measured:
         experiment = parts_of(place)[0]
         if experiment not in results:
-            results[experiment] = results_of_sweep(path, experiment)
+            results[experiment] = _results(path, experiment, items)
         return measured_in(results[experiment], place)
 
     family: list[Claim] = []
-    for number, table in enumerate(sweep_file.claims(path), 1):
+    for table in tables:
         for place in table["ours"].values():
-            parts_of(place)
-        if not steps(table["expects"], dict.fromkeys(table["ours"], exactly(0.0))):
-            raise LabError(
-                f"claim {number} of {path.name}: expects = {table['expects']!r} orders nothing:"
-                " write two labels with <, > or = between them"
-            )
+            _check_place(path, place, items)
+        steps(table["expects"], dict.fromkeys(table["ours"], exactly(0.0)))
         fields = {key: value for key, value in table.items() if key != REASON}
         family.append(Claim(published="", family=family, world="", read=read, **fields))
     return family
 
 
+def _results(path: Path, experiment: str, items: Sequence[Item]) -> Results:
+    """The results of exactly the runs that the file lists for `experiment`."""
+    results = results_of_sweep(path, experiment)
+    listed = {item.run.id for item in items if item.experiment == experiment}
+    if results.runs.keys() != listed:
+        raise LabError(
+            f"the recorded runs of {experiment} are not those that {path.name} lists: run lab sweep"
+            f" {path}, or restore the file"
+        )
+    return results
+
+
+def _check_place(path: Path, place: str, items: Sequence[Item]) -> None:
+    """LabError: by its conditions on settings a place names no run, or several of one seed."""
+    experiment, _, conditions = parts_of(place)
+    chosen = [item.config.settings() for item in items if item.experiment == experiment]
+    for name, value in conditions.items():
+        key = PRESENT.get(name, name)
+        if key in chosen[0]:  # else it may be a column of the groups, such as `set`
+            is_one = [equals(one) for one in value.split("|")]
+            chosen = [each for each in chosen if any(is_(each[key]) for is_ in is_one)]
+        if not chosen:
+            raise LabError(f"{place!r} names no run of {path.name}: change {name}={value}")
+    seeds = [each.get("seed") for each in chosen]
+    if len(set(seeds)) < len(seeds):
+        raise LabError(
+            f"{place!r} names {len(seeds)} runs of {len(set(seeds))} seeds in {path.name}: it must"
+            " name one for each seed; add conditions"
+        )
+
+
 def verdict_lines(path: Path) -> Iterator[str]:
     """Every claim of a sweep file in words: its verdict, our numbers, the differences tested.
 
-    LabError: a run that a claim is about has not finished, and nothing is recorded.
+    LabError: as `claims_of_sweep`; a run that a claim is about has not finished, and nothing is
+    recorded.
     """
     tables = sweep_file.claims(path)
     for number, (claim, table) in enumerate(zip(claims_of_sweep(path), tables, strict=True), 1):
@@ -68,10 +100,10 @@ def verdict_lines(path: Path) -> Iterator[str]:
         if REASON in table:
             yield f"  changed after the runs were recorded: {table[REASON]}"
     if tables and (file := claims_file(path)).exists():
-        stood = json.loads(file.read_text())["before_the_runs"]
+        kept = json.loads(file.read_text())
         yield (
-            "these claims stood in the commit that every run was made from"
-            if stood
+            "these claims stood in the commit that every recorded run was made from"
+            if kept["before_the_runs"] and kept["claims"] == tables
             else "no commit shows that these claims were written before the runs"
         )
 
@@ -79,42 +111,49 @@ def verdict_lines(path: Path) -> Iterator[str]:
 def record_with_claims(path: Path) -> list[Path]:
     """Write the measurements of a sweep and its claims into the project's results; the files.
 
-    LabError: a run has not finished; claims were changed, added or taken out after runs of the
-    sweep were recorded, without a reason.
+    LabError: a run has not finished; a claim that cannot be tested, or was changed, added or taken
+    out after runs of the sweep were recorded, without a reason. Nothing is written then.
     """
-    claims_of_sweep(path)  # refuses what is no claim before anything is written
+    items = read_sweep(path)
+    for experiment in dict.fromkeys(item.experiment for item in items):
+        finished_runs(path, experiment)
     claims = sweep_file.claims(path)
+    for claim in claims_of_sweep(path):
+        _ = claim.numbers  # refuses a metric that no run has
+    kept = _recorded_claims(path) or {"claims": [], "former": []}
+    former = kept["former"] + [one for one in kept["claims"] if one not in claims]
+    before = _stood_in(path, claims, {item.run.provenance["commit"] for item in items})
     file = claims_file(path)
-    kept = _recorded_claims(file)
-    if kept:
-        _refuse_changes(path, kept["claims"], claims)
-    record(path)
     if claims:
-        former = (
-            kept["former"] + [one for one in kept["claims"] if one not in claims] if kept else []
-        )
-        commits = {item.run.provenance["commit"] for item in read_sweep(path)}
-        before = _stood_in(path, claims, commits)
+        file.parent.mkdir(parents=True, exist_ok=True)
         write_json(file, {"claims": claims, "former": former, "before_the_runs": before})
+    record(path)
     return sorted(file.parent.iterdir())
 
 
-def _recorded_claims(file: Path) -> dict[str, Any] | None:
+def _recorded_claims(path: Path) -> dict[str, Any] | None:
     """The claims as they were recorded; None if no run of the sweep was."""
+    file = claims_file(path)
     if file.exists():
         return json.loads(file.read_text())
     return {"claims": [], "former": []} if any(file.parent.glob("*.json")) else None
 
 
-def _refuse_changes(path: Path, kept: list[dict[str, Any]], claims: list[dict[str, Any]]) -> None:
+def _refuse_changes(path: Path, claims: list[dict[str, Any]]) -> None:
+    """LabError: claims differ from the recorded ones, and none of them says why."""
+    recorded = _recorded_claims(path)
+    if recorded is None:
+        return
+    kept = recorded["claims"]
     if len(claims) < len(kept):
         raise LabError(
             f"{path.name} has {len(claims)} claims and {len(kept)} were recorded with its runs:"
             " write the others again, a claim that was tested stays"
         )
     for number, claim in enumerate(claims, 1):
-        before = kept[number - 1] if number <= len(kept) else None
-        if claim != before and not claim.get(REASON):
+        before = kept[number - 1] if number <= len(kept) else {}
+        reason = claim.get(REASON, "").strip()
+        if claim != before and reason in ("", before.get(REASON, "").strip()):
             what = "is not the one that was" if before else "was not there when the claims were"
             raise LabError(
                 f"claim {number} of {path.name} {what} recorded with its runs: write it as it was,"
@@ -127,6 +166,13 @@ def _stood_in(path: Path, claims: list[dict[str, Any]], commits: set[str | None]
 
     False, too, where nobody can tell: no repository, or files that were changed since a commit.
     """
-    written = [{key: one[key] for key in one if key != REASON} for one in claims]
     texts = [git(path.resolve().parent, "show", f"{commit}:./{path.name}") for commit in commits]
-    return all(text is not None and tomllib.loads(text).get("claims") == written for text in texts)
+    return all(
+        text is not None
+        and _without_reasons(tomllib.loads(text).get("claims", [])) == _without_reasons(claims)
+        for text in texts
+    )
+
+
+def _without_reasons(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: one[key] for key in one if key != REASON} for one in claims]

@@ -129,8 +129,14 @@ def measured_in(measured: Results, place: str) -> Measured:
     is_share = metric.startswith(SHARES)
     if metric == quantity and (of_groups := _by_problem(metric)):
         rows = _selected(measured.groups, conditions, place)
+        seed = "seed" if "seed" in rows else "run"
+        if rows.duplicated([seed, "problem"]).any():
+            raise LabError(
+                f"{place!r} names {rows['run'].nunique()} runs of {rows[seed].nunique()} seeds: it"
+                " must name one for each seed; add conditions"
+            )
         table = rows.assign(value=of_groups(rows)).pivot(
-            index="seed" if "seed" in rows else "run", columns="problem", values="value"
+            index=seed, columns="problem", values="value"
         )
         seeds, problems = tuple(table.index), tuple(table.columns)
         if len(seeds) == 1:
@@ -183,7 +189,7 @@ def _selected(table: pd.DataFrame, conditions: dict[str, str], place: str) -> pd
         key = name if name in table else FORMER.get(name, name)
         if key not in table:
             raise unknown(f"column at {place!r},", name, table.columns)
-        is_one = [_equals(one) for one in value.split("|")]
+        is_one = [equals(one) for one in value.split("|")]
         cells = [cell for cell in table[key].unique() if any(is_(cell) for is_ in is_one)]
         table = table[table[key].isin(cells)]
     if table.empty:
@@ -208,7 +214,7 @@ def _of_figure(place: str, name: str, column: str, conditions: dict[str, str]) -
     return Measured(table[column].to_numpy(np.float64), "one run" if has_runs else "exact")
 
 
-def _equals(text: str) -> Callable[[Any], bool]:
+def equals(text: str) -> Callable[[Any], bool]:
     """Whether a cell equals a value written as text: as a number, to six digits, if it is one."""
     if text in ("true", "false"):
         return lambda cell: bool(cell) == (text == "true")

@@ -10,6 +10,7 @@ they are.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -168,11 +169,16 @@ def p_text(p: float) -> str:
 def steps(expects: str, numbers: dict[str, Measured], margin: float | None = None) -> list[Step]:
     """The steps of expected orders, for example "MaxRL > GRPO > 0.1" or "A = B; A > C".
 
-    LabError: a label that is neither among the numbers nor a constant.
+    LabError: a label that is neither among the numbers nor a constant; a part that orders nothing.
     """
     all_steps = []
     for order in filter(None, expects.split("; ")):
         tokens = re.split(r" ([<>=]) ", order)  # label, sign, label, sign, ..., label
+        if len(tokens) < 3:
+            raise LabError(
+                f"{order!r} of expects = {expects!r} orders nothing: write labels with <, > or ="
+                " between them, each with a space on both sides"
+            )
         all_steps += [
             Step(left, sign, right, _number(left, numbers), _number(right, numbers), margin)
             for left, sign, right in zip(tokens[::2], tokens[1::2], tokens[2::2], strict=False)
@@ -185,9 +191,12 @@ def _number(name: str, numbers: dict[str, Measured]) -> Measured:
     if name in numbers:
         return numbers[name]
     try:
-        return exactly(float(name))
+        constant = float(name)
     except ValueError:
         raise unknown("label among ours,", name, numbers) from None
+    if not math.isfinite(constant):
+        raise LabError(f"{name} is no number to compare with: write a finite one")
+    return exactly(constant)
 
 
 class Family:

@@ -196,6 +196,11 @@ def comparison(base: Path, ours: Path, style: str = "strict") -> str:
             " compare two on the same set"
         )
     reward = first.get("reward") or {"function": "", "right_from": None}
+    if reward["function"] and reward["code"] != reward_digest(reward["function"]):
+        raise LabError(
+            f"{reward['function']} was changed since {base.name} was evaluated: restore it, or"
+            " evaluate both models again"
+        )
     task = Task(style=style, reward=reward["function"], right_from=reward["right_from"])
     numbers = [first[key] for key in ("n", "temperature", "top_p", "limit", "seed")]
     caption = evaluation_tables.caption(Sampling(*numbers), first["prompt"], style, task.reward)

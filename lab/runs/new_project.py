@@ -24,7 +24,11 @@ def init(folder: Path) -> list[Path]:
         raise LabError(f"{name!r} cannot name a project: use letters, digits, - and _")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise LabError(f"{folder} is there already and not empty: give the name of a new folder")
-    words = {"LAB_VERSION": metadata.version("rlvr-lab"), "NAME": name}
+    try:
+        version = metadata.version("rlvr-lab")
+    except metadata.PackageNotFoundError as error:
+        raise LabError("rlvr-lab is not installed here: pip install it first") from error
+    words = {"LAB_VERSION": version, "NAME": name}
     files = []
     for template in sorted(TEMPLATES.rglob(f"*{SUFFIX}")):
         path = folder / template.relative_to(TEMPLATES).with_suffix("")

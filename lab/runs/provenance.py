@@ -59,7 +59,8 @@ def commits() -> dict[str, str | None]:
     is another checkout.
     """
     here = project()
-    records = [here.results, here.figures / "out", here.runs]
+    runs = Path(os.environ.get("LAB_RUNS") or here.runs).resolve()
+    records = [here.results, here.figures / "out", runs]
     inside = [here.named(folder) for folder in records if folder.is_relative_to(here.root)]
     commit = commit_of(here.root, ".", *(f":(exclude){folder}" for folder in inside))
     if not IN_CHECKOUT or here.root == CHECKOUT:

@@ -15,6 +15,8 @@ from typing import Any
 from lab.errors import LabError, whole
 from lab.extras import missing
 from lab.plugins import VARIABLE
+from lab.project import VARIABLE as PROJECT
+from lab.project import project
 from lab.runs.processes import run_logged
 
 
@@ -36,12 +38,14 @@ class RayExecutor:
             if address not in ("auto", "local"):  # Ray would try a wrong one for minutes
                 host, _, port = address.rpartition("//")[2].rpartition(":")
                 socket.create_connection((host, int(port)), timeout=10).close()
-            plugins = {name: os.environ[name] for name in (VARIABLE,) if name in os.environ}
+            handed = {PROJECT: str(project().root)}
+            if VARIABLE in os.environ:
+                handed[VARIABLE] = os.environ[VARIABLE]
             ray.init(
                 address=address,
                 log_to_driver=False,
                 logging_level=logging.ERROR,
-                runtime_env={"env_vars": plugins},
+                runtime_env={"env_vars": handed},
             )
         except (OSError, ValueError, RuntimeError) as error:
             raise LabError(

@@ -99,7 +99,7 @@ def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
 
     `folder` holds the file; by default data/results/gpu on a GPU, and the folder of runs on a CPU.
     A part that failed is recorded with the last line of its output and repeated by the next call;
-    a part that was measured at this commit is not repeated.
+    a part that was measured with this code is not repeated.
     """
     import torch
 
@@ -114,7 +114,7 @@ def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
     path = folder / f"{name}.json"
     about = {"device": device(), "memory": memory, "scale": scale, **provenance()}
     measured = json.loads(path.read_text()) if path.exists() else {"parts": {}}
-    if measured.get("commit") != about["commit"]:
+    if measured.get("code") != about["code"]:
         measured = {"parts": {}}  # measured with other code
     every = parts(scale)
     chosen = [part for part in every if only in part.name]

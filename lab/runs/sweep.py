@@ -20,6 +20,7 @@ from lab.runs.processes import run_logged, terminate_all
 from lab.runs.progress import Progress, Watch
 from lab.runs.run_folder import Run, runs_root, writing
 from lab.runs.sweep_file import Item, read_sweep
+from lab.training.cards import cards
 from lab.training.termination import Terminated, on_sigterm
 
 if TYPE_CHECKING:
@@ -40,8 +41,6 @@ def visible_gpus() -> list[str]:
 
     None if LAB_DEVICE is cpu, or the driver's own tool lists none.
     """
-    from lab.training.device import cards
-
     present = [] if os.environ.get("LAB_DEVICE") == "cpu" else cards()
     allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
     if allowed is None or not present:

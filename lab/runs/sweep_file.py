@@ -23,11 +23,12 @@ A line `every_record = ["problem", "pass_rate"]` above the runs names columns of
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.configurations import Config
-from lab.errors import LabError, unknown
+from lab.errors import LabError, real, unknown
 from lab.runs.experiments import experiment
 from lab.runs.run_folder import Run
 from lab.toml_files import read_toml
@@ -38,7 +39,6 @@ CLAIM: dict[str, type | tuple[type, ...]] = {
     "ours": dict,
     "expects": str,
     "margin": (int, float),
-    "exact": list,
     "remark": str,
     "changed": str,
 }
@@ -87,6 +87,8 @@ def claims(path: Path) -> list[dict[str, Any]]:
         for key, kind in CLAIM.items():
             if key in table and not isinstance(table[key], kind):
                 raise LabError(f"{where}: {key} = {table[key]!r} has the wrong type")
+        if "margin" in table:
+            real(f"{where}: margin", table["margin"], 0, math.inf)
         for key in ("claim", "ours", "expects"):
             if not table.get(key):
                 raise LabError(f"{where} lacks {key!r}: it needs claim, ours and expects")

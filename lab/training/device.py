@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sysconfig
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
 from lab.errors import LabError
+from lab.training.cards import cards
 
 DEVICES = ("auto", "cpu", "cuda")
 
@@ -41,35 +40,6 @@ def compute_device() -> torch.device:
 # The oldest driver that runs a CUDA major version (NVIDIA's compatibility table, minor versions
 # included).
 OLDEST_DRIVER = {12: 525, 13: 580}
-
-
-@dataclass(frozen=True)
-class Card:
-    """One GPU as nvidia-smi reports it; memory in GiB."""
-
-    name: str
-    driver: str
-    memory: float
-    free: float
-
-
-def cards() -> list[Card]:
-    """All GPUs of the machine, whatever CUDA_VISIBLE_DEVICES says; empty without nvidia-smi.
-
-    The driver's own tool makes no CUDA context, and works with a CPU build of torch and with a
-    driver that is too old for torch.
-    """
-    fields = "name,driver_version,memory.total,memory.free"
-    command = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
-    try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return []
-    found = []
-    for line in filter(str.strip, answer.stdout.splitlines()):
-        name, driver, total, free = (cell.strip() for cell in line.split(","))
-        found.append(Card(name, driver, float(total) / 1024, float(free) / 1024))
-    return found
 
 
 def gpu_fault() -> str:

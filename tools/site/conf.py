@@ -24,6 +24,7 @@ include_patterns = [
 suppress_warnings = ["toc.not_included"]  # tables that pages link to
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "html_image"]
+myst_dmath_double_inline = True  # a formula in $$ may follow a line of text
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # lessons are committed with their outputs
 nb_ipywidgets_js = {}

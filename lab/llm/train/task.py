@@ -9,7 +9,7 @@ reward reaches `right_from`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lab.configurations.language_models import LanguageModelConfig
@@ -55,7 +55,17 @@ class Task:
     @classmethod
     def of(cls, config: LanguageModelConfig) -> Task:
         """The task of a training."""
-        task = cls(**{field.name: getattr(config, field.name) for field in fields(Task)})
+        task = cls(
+            prompt=config.prompt,
+            question_column=config.question_column,
+            answer_column=config.answer_column,
+            folder_of_data=config.folder_of_data,
+            max_prompt_tokens=config.max_prompt_tokens,
+            style=config.style,
+            reward=config.reward,
+            right_from=config.right_from,
+            error_limit=config.error_limit,
+        )
         return task if takes_real_rewards(config) else replace(task, right_from=None)
 
     def judge(self) -> Judge:
