@@ -284,7 +284,7 @@ def test_a_finished_run_whose_metadata_was_changed_is_refused_by_every_command(
 ):
     sweep = tmp_path / "one.toml"
     sweep.write_text(SWEEP)
-    monkeypatch.setattr(sweep_results, "RECORDED", tmp_path / "results")
+    monkeypatch.setattr(sweep_results, "recorded_folder", (tmp_path / "results").joinpath)
     spoil(run.path / name)
     capsys.readouterr()
     for words in (

@@ -1,6 +1,5 @@
 """The papers: the registry is complete, its commands work, its pages hold its numbers."""
 
-import inspect
 import re
 import shlex
 from dataclasses import replace
@@ -17,7 +16,7 @@ from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED
 from lab.project import CHECKOUT as ROOT
 from lab.runs.cluster import job
 from lab.runs.experiments import experiment, read_assignments
-from lab.runs.model_evaluation import evaluate
+from lab.runs.model_evaluation import Request
 from lab.runs.sweep_results import results
 from lab.show import plots
 
@@ -61,9 +60,7 @@ def test_a_command_of_the_page_is_one_that_the_lab_would_accept(command):
     elif verb == "eval":
         sets = [word for word in words[1:] if "=" not in word]
         assert set(sets) <= set(DATASETS) and sets
-        assert set(read_assignments(words[1 + len(sets) :])) <= set(
-            inspect.signature(evaluate).parameters
-        )
+        assert Request(**read_assignments(words[1 + len(sets) :]))
     elif verb == "sweep":
         assert (ROOT / words[0]).exists()
     elif verb == "explain":

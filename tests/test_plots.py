@@ -13,6 +13,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from lab.errors import LabError
+from lab.project import CHECKOUT
 from lab.runs import results
 from lab.show import plots
 
@@ -131,7 +132,7 @@ def test_what_git_tracks_of_a_figure_does_not_change_with_commit_device_or_time(
             for id, run in recorded.runs.items()
         }
         monkeypatch.setattr("lab.runs.results", lambda *_: replace(recorded, runs=runs))
-        monkeypatch.setattr(plots, "commit_of", lambda *_: commit)
+        monkeypatch.setattr(plots, "commits", lambda: {"commit": commit})
         monkeypatch.setattr(plots, "versions", lambda: {"numpy": commit})
         assert plots.draw_figures(["maze_walks"]) == {}
         return {path: path.read_bytes() for path in files_in(out) if path.parent == out}
@@ -142,4 +143,4 @@ def test_what_git_tracks_of_a_figure_does_not_change_with_commit_device_or_time(
 
 def test_figures_go_where_the_variable_says_and_otherwise_into_the_project(monkeypatch):
     monkeypatch.delenv("LAB_FIGURES")
-    assert plots.out_folder() == plots.ROOT / "figures" / "out"
+    assert plots.out_folder() == CHECKOUT / "figures" / "out"
