@@ -7,31 +7,24 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lab.errors import LabError
-from lab.rollouts.columns import Codes, Columns, identity, numbered
+from lab.rollouts.columns import Columns, numbered
 from lab.rollouts.containers import open_table, table_files
 from lab.rollouts.labels import counts_up, division
-from lab.rollouts.meaning import (
-    Choice,
-    Wanted,
-    candidates,
-    is_binary,
-    listed,
-    outcome_of,
-    wanted,
-)
-from lab.rollouts.names import OF_ROWS, OWN, hinted, rank
-from lab.rollouts.structure import RATIO, missing, number, short, verdict
+from lab.rollouts.meaning import Choice, Wanted, is_binary, listed, options, outcome_of, wanted
+from lab.rollouts.names import OF_ROWS, OWN, has_role, hinted, rank
+from lab.rollouts.structure import RATIO, identity, missing, number, short, verdict
 
 LARGEST_N = 10_000  # rollouts a problem; above it the audit takes minutes, and a claim of 10^9 all
 RATE_SLACK = 1e-3  # how far k = rate * n may be from a whole number
 
-__all__ = ["Choice", "Counts", "identity", "read_table_counts"]
+__all__ = ["Choice", "Counts", "read_table_counts"]
 
 
 class Counts(NamedTuple):
@@ -68,8 +61,6 @@ def read_table_counts(path: Path, choice: Choice | None = None) -> Counts:
         try:
             found = wanted(table.first, choice, several=len(files) > 1)
         except LabError as error:
-            if len(files) == 1:
-                raise LabError(f"{file}: {error}") from error
             left_out.append(file.name)
             refusal = error
             continue
@@ -85,25 +76,25 @@ def read_table_counts(path: Path, choice: Choice | None = None) -> Counts:
             columns.add(chunk, step_of_path(file, path), alike)
         columns.end_file()
     if columns is None:
-        raise LabError(f"{path}: {refusal}")
+        raise LabError(f"{files[0] if len(files) == 1 else path}: {refusal}")
     try:
         counts = Reading(columns, what, choice).counts()
     except LabError as error:
         raise LabError(f"{path}: {error}") from error
     if left_out:
+        more = ", ..." if len(left_out) > 3 else ""
         counts.notes.append(
             f"{len(left_out)} of {len(files)} files hold no rollouts and are left out:"
-            f" {', '.join(left_out[:3])}{', ...' if len(left_out) > 3 else ''}"
+            f" {', '.join(left_out[:3])}{more}"
         )
     return counts
 
 
 def step_of_path(file: Path, root: Path) -> str | None:
     """The step that a folder or file below `root` is named for: step_12/..., step-12.jsonl."""
-    for part in reversed(file.relative_to(root if root.is_dir() else root.parent).parts):
-        if match := re.search(r"step[-_]?(\d+)", part):
-            return str(int(match[1]))
-    return None
+    below = file.relative_to(root if root.is_dir() else root.parent)
+    steps = [match for part in below.parts if (match := re.search(r"step[-_]?(\d+)", part))]
+    return str(int(steps[-1][1])) if steps else None
 
 
 def is_success(cell: Any, success: str) -> bool:
@@ -116,11 +107,10 @@ def is_success(cell: Any, success: str) -> bool:
 
 def smallest_n(rates: np.ndarray) -> int | None:
     """The smallest n of which all rates are counts; None: none, or all are 0 or 1."""
-    if not ((rates > 0) & (rates < 1)).any():
-        return None
-    for n in range(2, 1025):
-        if (np.abs(rates * n - np.round(rates * n)) <= n * 1e-4 + RATE_SLACK).all():
-            return n
+    if ((rates > 0) & (rates < 1)).any():
+        for n in range(2, 1025):
+            if (np.abs(rates * n - np.round(rates * n)) <= n * 1e-4 + RATE_SLACK).all():
+                return n
     return None
 
 
@@ -130,109 +120,96 @@ def span(values: np.ndarray) -> str:
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
-def wilson(right: int, n: int) -> str:
-    """An accuracy in words, with Wilson's 95% interval."""
-    z, p = 1.959964, right / n
-    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    low, high = (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
-    return f"{right:,} of {n:,}, {p:.3f} [{low:.3f}, {high:.3f}]"
-
-
 class Reading:
-    """What the columns of a file mean, decided step by step; `kept` are the rows that count."""
+    """What the columns of a file mean, decided step by step.
+
+    `rows` are the rows that count, by their numbers in the file: of each column the places of their
+    cells in `cells`. `group` numbers their groups, each a problem of a step, in their order.
+    """
 
     def __init__(self, columns: Columns, found: Wanted, choice: Choice) -> None:
-        self.columns, self.found, self.choice = columns, found, choice
-        self.names = [name for name in columns.held if columns.has(name)]
+        self.found, self.choice = found, choice
+        self.cells, self.rows = columns.cells(), columns.rows()
+        self.names = [
+            name
+            for name, cells in self.cells.items()
+            if name and not (cells and all(map(missing, cells)))
+        ]
         self.notes: list[str] = []
-        self.kept = self._chosen()
-        cells = {name: columns.cells(name) for name in self.names if name not in found.long}
+        self._choose_rows()
+        cells = {name: self.cells[name] for name in self.names if name not in found.long}
         outcome = outcome_of(cells, choice, found.lists)
         if outcome is None:
             raise LabError(f"{found.signature} hold no reward: name another with --reward")
         self.kind, self.outcomes, self.size = outcome
-        self.step_name = self._hinted("step")
-        if not self.step_name and self.kind == "rate" and self.outcomes == ["(value)"]:
-            self.step_name = "(position)"
+        self.outcome = self.outcomes[0]
+        self.step = self._hinted("step")
+        if not self.step and self.kind == "rate" and self.outcomes == ["(value)"]:
+            self.step = "(position)"
         self.within = [*hinted(self.names, "within")[:1], *choice.within]
         self.problem = choice.problem or self._problem()
-        self.problems = list(map(identity, columns.cells(self.problem))) if self.problem else []
-        self.of_problem = columns.codes(self.problem) if self.problem else None
-        self.group = np.zeros(columns.rows, np.int64)
         self._number_groups()
+        self.sample = ""
 
     def _hinted(self, role: str) -> str:
         """The strongest column of a role that is there, "" for none."""
         return next(iter(hinted(self.names, role)), "")
 
-    def _codes(self, name: str) -> Codes:
-        return self.columns.codes(name)[self.kept]
-
-    def _cell(self, name: str, row: int) -> Any:
-        return self.columns.cells(name)[self.columns.codes(name)[self.kept[row]]]
+    def _each(self, name: str, of: Callable[[Any], Any], kind: type | None = None) -> np.ndarray:
+        """What a function says of the cell of every row; each different cell is asked once."""
+        return np.array([of(cell) for cell in self.cells[name]], kind)[self.rows[name]]
 
     def _values(self, name: str) -> np.ndarray:
         """The cells of the rows as numbers, labels as 1 and 0, nan for none."""
-        cells = [None if missing(cell) else verdict(cell) for cell in self.columns.cells(name)]
-        return np.array(cells, float)[self._codes(name)]
+        return self._each(name, verdict, float)
 
-    def _chosen(self) -> Codes:
-        """The rows that `only` leaves, and of those judged several times the first judgement."""
-        chosen = np.ones(self.columns.rows, bool)
+    def _cell(self, name: str, row: int) -> Any:
+        return self.cells[name][self.rows[name].iloc[row]]
+
+    def _choose_rows(self) -> None:
+        """Leave the rows of `only`, and of rollouts judged several times the first judgement."""
         for name, value in self.choice.chosen:
-            fits = np.array([is_success(cell, value) for cell in self.columns.cells(name)])
-            chosen &= fits[self.columns.codes(name)]
+            self.rows = self.rows[self._each(name, lambda cell: is_success(cell, value), bool)]  # noqa: B023
             self.notes.append(f"only rows with {name} = {short(value)} are read")
-        if not chosen.any():
+        if self.rows.empty:
             raise LabError(f"no row has {listed(self.choice.only)}: choose another value")
         name = self._hinted("filter")
         if name and self._hinted("problem"):
-            codes, cells = self.columns.codes(name), self.columns.cells(name)
-            first = codes == codes[chosen][0]
-            others = np.bincount(codes[chosen & ~first], minlength=len(cells))
-            left = [f"{cell} ({rows})" for cell, rows in zip(cells, others, strict=True) if rows]
+            first = self.rows[name].iloc[0]
+            others = self.rows[name].value_counts().sort_index().drop(first)
+            left = [f"{self.cells[name][code]} ({rows})" for code, rows in others.items()]
             if left:
                 self.notes.append(f"only the first {name} is read; left out: {listed(left)} rows")
-            chosen &= first
-        return np.flatnonzero(chosen)
+            self.rows = self.rows[self.rows[name] == first]
 
     # --- Problems ---------------------------------------------------------------------------------
 
-    def _steps(self) -> Codes:
-        return self.columns.codes(self.step_name)[self.kept]
-
-    def _apart(self) -> list[Codes]:
-        """What sets problems of equal names apart."""
-        return [self._steps(), *map(self._codes, self.within)]
-
     def _problem(self) -> str:
         """The column of the problem, "" where each row is one. LabError: there is none, or two."""
-        named = [*hinted(self.names, "problem"), *hinted(self.names, "prompt")]
+        named = hinted(self.names, "problem", "prompt")
         if self.kind != "reward":
             return self._problem_of_counts(named)
-        full = [name for name in named if not any(map(missing, self.columns.cells(name)))]
+        full = [name for name in named if not any(map(missing, self.cells[name]))]
         found = (full or named) + ["(row)"] * ("(row)" in self.names)
         if not found:
-            self._refuse_nameless("")
-        groups = {name: numbered(*self._apart(), self._codes(name)) for name in found}
-        several = [name for name in found if groups[name].max() + 1 < len(self.kept)]
+            self._refuse_nameless()
+        groups = {name: numbered(self.rows, self.step, *self.within, name) for name in found}
+        several = [name for name in found if groups[name].max() + 1 < len(self.rows)]
         if not several or found[0] not in (*several, *OF_ROWS):
             return found[0]
         first = several[0]
         others = [name for name in found if name in several or first in OF_ROWS and name in named]
         for other in others:
-            joint = numbered(groups[first], groups[other])
-            cells, problems = int(joint.max()) + 1, int(groups[first].max()) + 1
-            # another spelling, a coarser name, or a number of the rollouts
-            numbers = cells == len(joint) and not (rank(other, "prompt") >= 0 and first in OF_ROWS)
-            if other == "(row)" or cells == problems or numbers:
+            parts = self.rows.assign(**{other: groups[other]}).groupby(groups[first])[other]
+            in_first, prompt = parts.nunique(), has_role(other, "prompt")
+            if in_first.max() == 1 or other == "(row)":  # another spelling, or a coarser name
                 continue
-            of = groups[first][np.unique(joint, return_index=True)[1]]
-            few = (np.bincount(of) > 1).mean() < 0.05 and rank(other, "prompt") >= 0
-            if not few:
+            if in_first.sum() == len(self.rows) and not (prompt and first in OF_ROWS):
+                continue  # a number of the rollouts
+            if not prompt or (in_first > 1).mean() >= 0.05:
                 raise LabError(
-                    f"the problem may be {first} ({problems:,} values) or {other}"
-                    f" ({int(groups[other].max()) + 1:,}), which divides it: say --problem {first},"
+                    f"the problem may be {first} ({len(in_first):,} values) or {other}"
+                    f" ({groups[other].max() + 1:,}), which divides it: say --problem {first},"
                     f" --problem {other}, or --problem {first} --within {other} if both name it"
                 )
             self.notes.append(f"some problems of one {first} differ in {other}")
@@ -243,12 +220,11 @@ class Reading:
         policies = [
             name
             for name in hinted(self.names, "policy")
-            if 1 < len(self.kept) == len(np.unique(self._codes(name)))
+            if len(self.rows) > 1 and self.rows[name].is_unique
         ]
         if named and not (policies and named[0] in OF_ROWS):
             return named[0]
-        known = {*self.outcomes, self.size, "step", "k"}
-        if {*self.found.all} - known:
+        if {*self.found.all} - {*self.outcomes, self.size, "step", "k"}:
             self._refuse_nameless(
                 f"; the rows differ in {policies[0]}, as checkpoints or models do, and a mean over"
                 " all problems says nothing of single ones"
@@ -257,52 +233,64 @@ class Reading:
             )
         return ""
 
-    def _refuse_nameless(self, why: str) -> None:
-        known = {*self.outcomes, self.size, "step"}
-        others = [name for name in self.found.all if name not in known]
+    def _refuse_nameless(self, why: str = "") -> None:
+        others = [
+            name for name in self.found.all if name not in (*self.outcomes, self.size, "step")
+        ]
         raise LabError(
             f"found columns {listed(self.found.all)}: name the problem with"
-            f" --problem{candidates(others)}{why}"
+            f" --problem{options(others)}{why}"
         )
 
     def _number_groups(self) -> None:
-        """Number the groups, each a problem of a step, in the order of the file."""
-        if self.of_problem is None:
-            self.group = np.arange(len(self.kept))
+        if not self.problem:
+            self.grouping: list[str] = []
+            self.group = np.arange(len(self.rows))
             return
-        empty = np.array(list(map(missing, self.columns.cells(self.problem))))
-        lost = empty[self._codes(self.problem)]
+        self.grouping = [self.step, *self.within, self.problem]
+        lost = self._each(self.problem, missing)
         if lost.any():
-            row = int(self.kept[lost.argmax()]) + 1
+            row = self.rows.index[lost.argmax()] + 1
             raise LabError(f"row {row} has no {self.problem}: every rollout needs its problem")
-        codes = self.of_problem[self.kept]
-        self.group = numbered(*self._apart(), codes)
-        parts = [re.fullmatch(r"(.+)_(\d+)_\d+", name) for name in self.problems]
-        if self.problem != "uid" or self.group.max() + 1 < len(codes) or not all(parts):
-            return
-        # verl's uid is problem_rollout_output where every rollout has its own
+        self.group = numbered(self.rows, *self.grouping)
+        if self.problem == "uid" and self.group.max() + 1 == len(self.rows):
+            self._name_by_uid()
+
+    def _name_by_uid(self) -> None:
+        """Take verl's uid, problem_rollout_output where every rollout has its own, for the problem.
+
+        LabError: a rollout stands there twice.
+        """
+        names = map(identity, self.cells["uid"])
+        parts = [re.fullmatch(r"(.+)_(\d+)_\d+", name) for name in names]
         rollouts = [(match[1], match[2]) for match in parts if match]
+        if len(rollouts) < len(parts):
+            return
         if len(set(rollouts)) < len(rollouts):
-            twice = next(each for i, each in enumerate(rollouts) if each in rollouts[:i])
+            name, index = next(each for i, each in enumerate(rollouts) if each in rollouts[:i])
             raise LabError(
-                f"rollout {twice[1]} of problem {twice[0]!r} appears twice: give every rollout of a"
+                f"rollout {index} of problem {name!r} appears twice: give every rollout of a"
                 " problem its own index"
             )
-        numbers = {name: i for i, name in enumerate(dict.fromkeys(name for name, _ in rollouts))}
-        self.problems = list(numbers)
-        self.of_problem = np.array([numbers[name] for name, _ in rollouts])[self.of_problem]
-        self.group = numbered(*self._apart(), self.of_problem[self.kept])
+        self.cells["uid"] = list(dict.fromkeys(name for name, _ in rollouts))
+        numbers = {name: i for i, name in enumerate(self.cells["uid"])}
+        codes = np.array([numbers[name] for name, _ in rollouts])
+        self.rows = self.rows.assign(uid=codes[self.rows["uid"]])
+        self.group = numbered(self.rows, *self.grouping)
 
-    def _keep(self, rows: np.ndarray) -> None:
+    def _keep(self, rows: Any) -> None:
         """Leave only some of the rows."""
-        self.kept, self.group = self.kept[rows], numbered(self.group[rows])
+        self.rows = self.rows[rows]
+        self.group = np.arange(len(self.rows))
+        if self.problem:
+            self.group = numbered(self.rows, *self.grouping)
 
     def _name(self, row: int) -> str:
         """The name of the problem of a row."""
-        if self.of_problem is None:
-            return f"row {int(self.kept[row])}"
-        within = [identity(self._cell(name, row)) for name in reversed(self.within)]
-        return " ".join([*within, self.problems[self.of_problem[self.kept[row]]]])
+        if not self.problem:
+            return f"row {self.rows.index[row]}"
+        names = (*reversed(self.within), self.problem)
+        return " ".join(identity(self._cell(name, row)) for name in names)
 
     # --- Rollouts ---------------------------------------------------------------------------------
 
@@ -311,64 +299,67 @@ class Reading:
 
         LabError: many numbers of rollouts stand there twice, with different texts.
         """
-        texts = [name for name in self.found.long if name in self.names]
-        text = next((name for name in texts if rank(name, "text") >= 0), "")
-        said = [self._codes(name) for name in (text, self.outcomes[0]) if name]
-        name = self._hinted("trace") or (self._hinted("sample") if text else "")
+        texts = [name for name in hinted(self.found.long, "text") if name in self.names]
+        said = [*texts[:1], self.outcome]
+        name = self._hinted("trace") or (self._hinted("sample") if texts else "")
         if name:
-            rollout = numbered(self.group, self._codes(name))
-            first = np.unique(rollout, return_index=True)[1]
-            twice = len(rollout) - len(first)
-            if twice and numbered(rollout, *said).max() == rollout.max():
-                self._keep(np.sort(first))
+            again = self.rows.duplicated([*self.grouping, name])
+            twice = int(again.sum())
+            if twice and self.rows.duplicated([*self.grouping, name, *said]).sum() == twice:
+                self._keep(~again)
                 self.notes.append(f"{twice} rollouts stand there twice and count once")
-            elif 2 * twice >= len(first) and name not in ("(position)", *self.choice.pooled):
+            elif 2 * twice >= (~again).sum() and name not in ("(position)", *self.choice.pooled):
                 raise LabError(
                     f"column {name} numbers rollouts and says the same of {twice:,} with different"
                     " texts or rewards, as if several policies were in the file: name what sets"
                     f" them apart with --only or --within, or say --pooled {name}"
                 )
-        steps = np.unique(self._steps())
-        if text and len(steps) > 1 and self.step_name and self._hinted("advantage"):  # TRL's
-            rows = numbered(*map(self._codes, (self.problem, text, self.outcomes[0])))
-            first_of: dict[bytes, int] = {}
-            for step in steps:
-                first_of.setdefault(rows[self._steps() == step].tobytes(), step)
-            self._keep(np.isin(self._steps(), list(first_of.values())))
-            repeated = len(steps) - len(first_of)
-            if repeated:
-                self.notes.append(f"{repeated} steps repeat another and are dropped")
+        if texts and self.step and self._hinted("advantage"):  # TRL logs steps again
+            words = self.rows.assign(words=numbered(self.rows, self.problem, *said))
+            again = words.groupby(self.step)["words"].agg(tuple).duplicated()
+            if again.any():
+                self._keep(self.rows[self.step].map(~again))
+                self.notes.append(f"{again.sum()} steps repeat another and are dropped")
 
     def _rewards(self) -> tuple[np.ndarray, np.ndarray]:
         """How many rewards each row has, and how many of them are right."""
         self._drop_repeated()
-        name, choice = self.outcomes[0], self.choice
-        cells, codes = self.columns.cells(name), self._codes(name)
-        told = ~np.array(list(map(missing, cells)))[codes]
-        values = self._values(name)
-        if choice.success is not None:
-            right = np.array([is_success(cell, choice.success) for cell in cells])[codes]
-        elif choice.threshold is not None:
-            right = np.nan_to_num(values, nan=-math.inf) >= choice.threshold
+        told, values = ~self._each(self.outcome, missing), self._values(self.outcome)
+        success, threshold = self.choice.success, self.choice.threshold
+        if success is not None:
+            right = self._each(self.outcome, lambda cell: is_success(cell, success))
+        elif threshold is not None:
+            right = np.nan_to_num(values, nan=-math.inf) >= threshold
         else:
             right = values == 1
-        singles = np.bincount(self.group, told).max() <= 1
-        if singles and told.any():
+        if told.any() and np.bincount(self.group, told).max() <= 1:
             self._refuse_singles(values[told], right[told])
-        self._check_one_reward(values)
-        known = [cells[code] for code in np.unique(codes[told])]
-        if choice.success is None and choice.threshold is None and known:
-            self._check_binary(known, values)
+        for other in self.outcomes[1:]:
+            others = self._values(other)
+            both = np.isfinite(values) & np.isfinite(others)
+            differ = int(((values == 1) != (others == 1))[both].sum())
+            if differ:
+                raise LabError(
+                    f"columns {self.outcome} and {other} may both be the reward and differ in"
+                    f" {differ:,} of {both.sum():,} rows: name the reward with"
+                    f" --reward{options(self.outcomes)}"
+                )
+        if success is None and threshold is None:
+            self._check_binary(told, values)
         return told.astype(int), (right & told).astype(int)
 
     def _refuse_singles(self, values: np.ndarray, right: np.ndarray) -> None:
         """LabError: each problem has one rollout; with what can be said of all."""
-        name, steps = " or ".join(self.outcomes), len(np.unique(self._steps()))
+        from scipy.stats import binomtest
+
+        name, steps = " or ".join(self.outcomes), self.rows[self.step].nunique()
         clear = self.choice.success is not None or self.choice.threshold is not None
-        if clear or (self.kind == "counts" or is_binary(values.tolist())):
-            said = f"the accuracy by {name} is {wilson(int(right.sum()), len(right))}"
+        known = values[np.isfinite(values)]
+        if clear or self.kind == "counts" or is_binary(values.tolist()):
+            k, n = int(right.sum()), len(right)
+            low, high = binomtest(k, n).proportion_ci(method="wilson")
+            said = f"the accuracy by {name} is {k:,} of {n:,}, {k / n:.3f} [{low:.3f}, {high:.3f}]"
         else:
-            known = values[np.isfinite(values)]
             said = f"the mean of {name} is {known.mean():.3f}" if len(known) else "no number"
         raise LabError(
             f"column {self.problem} gives every rollout a problem of its own"
@@ -376,185 +367,165 @@ class Reading:
             f" rates, and {said}; give several rollouts of a problem, or name it with --problem"
         )
 
-    def _check_one_reward(self, values: np.ndarray) -> None:
-        """LabError: several columns may be the reward and say different things."""
-        for other in self.outcomes[1:]:
-            others = self._values(other)
-            both = np.isfinite(values) & np.isfinite(others)
-            differ = int(((values == 1) != (others == 1))[both].sum())
-            if differ:
-                raise LabError(
-                    f"columns {self.outcomes[0]} and {other} may both be the reward and differ in"
-                    f" {differ:,} of {int(both.sum()):,} rows: name the reward with"
-                    f" --reward{candidates(self.outcomes)}"
-                )
-
-    def _check_binary(self, known: list[Any], values: np.ndarray) -> None:
+    def _check_binary(self, told: np.ndarray, values: np.ndarray) -> None:
         """LabError: it is not clear which rewards are right."""
-        name, different = self.outcomes[0], {verdict(cell) for cell in known}
-        if different == {0, 1, -1} or different == {0, -1}:
+        different = {*values[told & np.isfinite(values)]}
+        if different >= {0, -1} and different <= {0, 1, -1} and np.isfinite(values[told]).all():
             raise LabError(
-                f"column {name} holds rewards of -1, 0 and 1: say from where one is right with"
-                " --threshold"
+                f"column {self.outcome} holds rewards of -1, 0 and 1: say from where one is right"
+                " with --threshold"
             )
         if -1 in different:
             self.notes.append("a reward of -1 is wrong, 1 is right")
-        if different <= {0, 1, -1}:
+        bad = told & ~np.isin(values, (0, 1, -1))
+        if not bad.any():
             return
-        cells = self.columns.cells(name)
-        bad = np.array([not missing(x) and verdict(x) not in (0, 1, -1) for x in cells])
-        row = int(bad[self._codes(name)].argmax())
-        rates = np.unique(values[np.isfinite(values)])
+        row = int(bad.argmax())
         words = ""
-        if len(rates) and 0 <= rates[0] and rates[-1] <= 1:
-            n = smallest_n(rates)
+        if different and 0 <= min(different) and max(different) <= 1:
+            n = smallest_n(np.array(sorted(different)))
             of = n if n and n < np.isfinite(values).sum() else "N"
             words = f"; if it is the rate of several rollouts, say of how many with --n {of}"
         raise LabError(
-            f"reward {short(identity(self._cell(name, row)))} in row {int(self.kept[row]) + 1}"
-            f" ({self.problem} {short(self._name(row))}): a reward must be 0 or 1, or -1 or 1; say"
-            " from where it is right with --threshold, or which value is with --success" + words
+            f"reward {short(identity(self._cell(self.outcome, row)))} in row"
+            f" {self.rows.index[row] + 1} ({self.problem} {short(self._name(row))}): a reward must"
+            " be 0 or 1, or -1 or 1; say from where it is right with --threshold, or which value is"
+            f" with --success{words}"
         )
 
     # --- Counts and rates -------------------------------------------------------------------------
 
     def _shares(self) -> tuple[np.ndarray, np.ndarray]:
         """n and the right ones of each row that counts all rollouts of a problem, 0 for none."""
-        name, counted = self.outcomes[0], self.kind == "counts"
-        if counted:
+        if self.kind == "counts":
             self._keep_last_step()
-        cells, codes = self.columns.cells(name), self._codes(name)
-        told = counted | ~np.array(list(map(missing, cells)))[codes]
-        rows = np.flatnonzero(told)
-        groups, first = np.unique(self.group[rows], return_index=True)
-        of_group = np.zeros(int(self.group.max()) + 1, np.int64)
-        of_group[groups] = rows[first]
-        again = np.setdiff1d(rows, rows[first])
-        differ = again[(codes[again] != codes[of_group[self.group[again]]]) | counted]
-        if len(differ):
-            row, before = int(differ[0]), int(of_group[self.group[differ[0]]])
-            raise LabError(
-                f"problem {short(self._name(row))} has {name} {self._cell(name, before)} and"
-                f" {self._cell(name, row)}, several rows of counts: choose some with --only"
-                " COLUMN=VALUE, name what sets problems apart with --within, or add them up"
-            )
-        told[again] = False  # a data set repeats a problem's rate beside each of its answers
+        told = self._told_once()
         if self.kind == "ratio":
-            parts = [RATIO.fullmatch(str(cell)) for cell in cells]
-            pairs = [(int(match[2]), int(match[1])) if match else (0, 0) for match in parts]
-            n, right = np.array(pairs)[codes].T.astype(float)
+            parts = (RATIO.fullmatch(str(cell)) for cell in self.cells[self.outcome])
+            pairs = [(int(match[1]), int(match[2])) if match else (0, 0) for match in parts]
+            right, n = np.array(pairs, float)[self.rows[self.outcome]].T
         else:
-            right = self._values(name)
-            n = (
-                self._values(self.size)
-                if isinstance(self.size, str)
-                else np.full(len(right), self.size or 0.0)
-            )
+            right = self._values(self.outcome)
+            if isinstance(self.size, str):
+                n = self._values(self.size)
+            else:
+                n = np.full(len(right), self.size or 0.0)
         if self.kind == "rate":
-            rates = right
-            if self.size is None:
-                n = np.full(len(rates), float(self._inferred(rates[told])))
-            right = np.round(rates * n)
-            slack = np.maximum(RATE_SLACK, n * 1e-4)
-            broken = told & ~(np.abs(right - rates * n) <= slack)
-            if broken.any():
-                row = int(broken.argmax())
-                raise LabError(
-                    f"problem {short(self._name(row))} has the pass rate {self._cell(name, row)},"
-                    f" which is no whole number of {n[row]:g} rollouts: look at the column {name}"
-                )
+            right, n = self._right_of_rates(right, n, told)
         with np.errstate(invalid="ignore"):
             fits = (n % 1 == 0) & (right % 1 == 0) & (n >= 1) & (right >= 0) & (right <= n)
+        name, size_name = self.outcome, self.size or "n"
         if not fits[told].all():
             row = int((told & ~fits).argmax())
             size = self._cell(self.size, row) if isinstance(self.size, str) else n[row]
             raise LabError(
                 f"problem {short(self._name(row))} has {name} = {self._cell(name, row)} of"
-                f" {self.size or 'n'} = {size}: counts must be whole, with 0 <= {name} <="
-                f" {self.size or 'n'}"
+                f" {size_name} = {size}: counts must be whole, with 0 <= {name} <= {size_name}"
             )
-        if counted and name.lower() == "k" and not self.choice.reward and len(n) > 1:
+        if self.kind == "counts" and name.lower() == "k" and not self.choice.reward and len(n) > 1:
             if len({*n}) == len({*right}) == 1 and 0 < right[0] < n[0]:
                 raise LabError(
                     f"columns {self.size} and {name} are {n[0]:g} and {right[0]:g} in every row:"
                     f" name {name} with --reward if that many of {self.size} rollouts were right,"
                     " or the column of the reward"
                 )
-        if counted and n.max() == 1:
+        if self.kind == "counts" and n.max() == 1:
             self._refuse_singles(right, right)
         return np.where(told, n, 0), np.where(told, right, 0)
 
     def _keep_last_step(self) -> None:
-        steps = self._values(self.step_name) if self.step_name else np.zeros(0)
-        if not len(steps) or not np.nanmin(steps) < np.nanmax(steps):
+        steps = self._values(self.step) if self.step else np.zeros(1)
+        last = np.nanmax(steps)
+        if not np.nanmin(steps) < last:
             return
-        self._keep(steps == np.nanmax(steps))
-        if not self.problem and len(self.kept) == 1:
+        self._keep(steps == last)
+        if not self.problem and len(self.rows) == 1:
             raise LabError(
                 "every step has one row of counts, as a table of checkpoints has: give the counts"
                 " of each problem"
             )
-        self.notes.append(f"only the last step is read: {np.nanmax(steps):g}")
+        self.notes.append(f"only the last step is read: {last:g}")
 
-    def _inferred(self, rates: np.ndarray) -> int:
-        """The smallest n that all rates are counts of. LabError: they are too few to tell."""
-        name, different = self.outcomes[0], np.unique(rates)
-        n = smallest_n(different)
-        if n is None or len(different) < 3 or n >= len(rates):
+    def _told_once(self) -> np.ndarray:
+        """The first row of each problem, as a data set repeats a rate beside each of its answers.
+
+        LabError: others say something else.
+        """
+        counted = self.kind == "counts"
+        told = counted | ~self._each(self.outcome, missing)
+        rows = self.rows.assign(row=range(len(self.rows)))[told]
+        by_group = rows.groupby(self.group[told])
+        first = by_group["row"].transform("first")
+        same = rows[self.outcome] == by_group[self.outcome].transform("first")
+        again = rows["row"] != first
+        differ = again & (counted | ~same)
+        if differ.any():
+            row = differ.idxmax()
             raise LabError(
-                f"column {name} gives rates and no column how many rollouts they are of: say --n N,"
-                " or add a column n"
+                f"problem {short(self._name(rows['row'][row]))} has {self.outcome}"
+                f" {self._cell(self.outcome, first[row])} and"
+                f" {self._cell(self.outcome, rows['row'][row])}, several rows of counts: choose"
+                " some with --only COLUMN=VALUE, name what sets problems apart with --within, or"
+                " add them up"
             )
-        self.notes.append(f"n = {n} is the smallest of which all rates in {name} are counts")
-        return n
+        told[rows["row"][again]] = False
+        return told
+
+    def _right_of_rates(
+        self, rates: np.ndarray, n: np.ndarray, told: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """How many were right by their rates, and of how many. LabError: it is no whole number."""
+        name = self.outcome
+        if self.size is None:
+            different = np.unique(rates[told])
+            smallest = smallest_n(different)
+            if smallest is None or len(different) < 3 or smallest >= told.sum():
+                raise LabError(
+                    f"column {name} gives rates and no column how many rollouts they are of: say"
+                    " --n N, or add a column n"
+                )
+            self.notes.append(
+                f"n = {smallest} is the smallest of which all rates in {name} are counts"
+            )
+            n = np.full(len(rates), float(smallest))
+        right = np.round(rates * n)
+        broken = told & ~(np.abs(right - rates * n) <= np.maximum(RATE_SLACK, n * 1e-4))
+        if broken.any():
+            row = int(broken.argmax())
+            raise LabError(
+                f"problem {short(self._name(row))} has the pass rate {self._cell(name, row)},"
+                f" which is no whole number of {n[row]:g} rollouts: look at the column {name}"
+            )
+        return right, n
 
     # --- All together -----------------------------------------------------------------------------
 
     def counts(self) -> Counts:
         """All groups with a reward."""
-        is_reward = self.kind == "reward"
-        before, self.notes = self.notes, []
+        is_reward, before = self.kind == "reward", len(self.notes)
         tried, right = self._rewards() if is_reward else self._shares()
-        self.notes = [*before, *self._divisions(), *self.notes]
+        self.notes[before:before] = self._divisions()
         n = np.bincount(self.group, tried).astype(np.int64)
         correct = np.bincount(self.group, right).astype(np.int64)
-        first = np.unique(self.group, return_index=True)[1]
         if not n.any():
-            raise LabError(f"column {self.outcomes[0]} holds no reward: name another with --reward")
-        steps = [self.columns.cells(self.step_name)[code] for code in self._steps()[first]]
-        names = list(map(self._name, first.tolist()))
-        if rank(self.problem, "prompt") >= 0:
-            numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
-            names = [f"prompt {numbers[name]}" for name in names]
-            if self.kind != "counts":
-                more = int((n[n > 0] > np.median(n[n > 0])).sum())
-                self.notes.append(
-                    f"equal prompts are one problem: {more} of {(n > 0).sum()} have more rows than"
-                    " most"
-                )
-        if len(set(steps)) > 1:
-            self.notes.append(f"{len(set(steps))} steps, their problems kept apart")
-            names = [
-                f"{name} of step {identity(at)}" for name, at in zip(names, steps, strict=True)
-            ]
+            raise LabError(f"column {self.outcome} holds no reward: name another with --reward")
+        first = np.unique(self.group, return_index=True)[1]
+        steps = [self.cells[self.step][code] for code in self.rows[self.step].iloc[first]]
+        names = self._names_of(first, steps, n)
         if n.max() > LARGEST_N:
             raise LabError(
                 f"problem {short(names[int(n.argmax())])} has n = {n.max()} rollouts: the audit"
                 f" takes up to {LARGEST_N} a problem; give fewer, or correct the file"
             )
-        lost = (
-            int((tried == 0).sum()) if is_reward else len(self.kept) - len(n) + int((n == 0).sum())
-        )
-        if is_reward or (n == 0).any():
-            lost = int((tried == 0).sum()) if is_reward else int((n == 0).sum())
-            if lost:
-                of = f"{len(tried)} {'rollouts' if is_reward else 'rows'}"
-                self.notes.append(f"{lost} of {of} have no reward and are left out")
+        lost = int(((tried if is_reward else n) == 0).sum())
+        if lost:
+            of = f"{len(tried)} {'rollouts' if is_reward else 'rows'}"
+            self.notes.append(f"{lost} of {of} have no reward and are left out")
         self._compare_totals(correct, first)
-        mixed = np.flatnonzero((correct > 0) & (correct < n))
-        if is_reward and not len(mixed) and len(n) > 3 and 0 < correct.sum() < n.sum():
+        mixed = (correct > 0) & (correct < n)
+        if is_reward and not mixed.any() and len(n) > 3 and 0 < correct.sum() < n.sum():
             self.notes.append(
-                f"all rollouts of each problem have the same {self.outcomes[0]}: see that it is"
+                f"all rollouts of each problem have the same {self.outcome}: see that it is"
                 " theirs, and not their problem's"
             )
         advantages = np.full((len(n), 2), math.nan)
@@ -573,34 +544,48 @@ class Reading:
             steps=["" if missing(steps[i]) else identity(steps[i]) for i in kept],
         )
 
+    def _names_of(self, first: np.ndarray, steps: list[Any], n: np.ndarray) -> list[str]:
+        """The names of the groups, by their first rows; prompts are too long to be names."""
+        names = [self._name(row) for row in first]
+        if has_role(self.problem, "prompt"):
+            numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
+            names = [f"prompt {numbers[name]}" for name in names]
+            if self.kind != "counts":
+                tried = n[n > 0]
+                self.notes.append(
+                    f"equal prompts are one problem: {(tried > np.median(tried)).sum()} of"
+                    f" {len(tried)} have more rows than most"
+                )
+        if len(set(steps)) > 1:
+            self.notes.append(f"{len(set(steps))} steps, their problems kept apart")
+            pairs = zip(names, steps, strict=True)
+            names = [f"{name} of step {identity(step)}" for name, step in pairs]
+        return names
+
     def _divisions(self) -> list[str]:
         """What is to be said of columns that divide problems. LabError: one that is not clear."""
-        pooled, within = self.choice.pooled, self.choice.within
-        notes = [f"problems of different {name} are different" for name in within]
+        pooled = self.choice.pooled
+        notes = [f"problems of different {name} are different" for name in self.choice.within]
         notes += [f"rollouts of different {name} are pooled" for name in pooled]
-        self.sample = ""
         if self.kind != "reward":
             return notes
-        problems = numbered(self.group, *map(self._codes, pooled))
-        known = {self.problem, self.step_name, *self.within, *pooled, *self.outcomes}
+        problems = numbered(self.rows, *self.grouping, *pooled)
+        known = {*self.grouping, *pooled, *self.outcomes, *self.found.long, "(row)", "(position)"}
         roles = ("trace", "filter", "advantage", "prompt", "size", "right", "rate", *OWN)
-        unclear = []
+        unclear: dict[bool, str] = {}
         for name in self.names:
-            if name in known or name in self.found.long or name in ("(row)", "(position)"):
+            if name in known or has_role(name, *roles) or self.rows[name].nunique() == 1:
                 continue
-            if any(rank(name, role) >= 0 for role in roles):
-                continue
-            codes = numbered(self._codes(name))
-            kind = division(problems, codes) if codes.max() else ""
-            counting = counts_up(self.columns.cells(name)) and rank(name, "policy") < 0
+            kind = division(problems, numbered(self.rows, name))
+            counting = counts_up(self.cells[name]) and rank(name, "policy") < 0
             if kind == "singles" and counting:
                 self.sample = name
                 notes.append(f"column {name} numbers the rollouts of a problem")
             elif kind:
-                unclear.append((counting, name))
+                unclear.setdefault(counting, name)
         if unclear:  # of rollouts that are numbered and divided, the number is the lesser news
-            name = min(unclear, key=lambda each: each[0])[1]
-            values = self.columns.cells(name)
+            name = unclear[min(unclear)]
+            values = self.cells[name]
             last, name = short(identity(values[-1])), short(name)
             raise LabError(
                 f"the rollouts of a problem differ in column {name}, whose {len(values)} values"
@@ -625,38 +610,35 @@ class Reading:
         """What the file was taken for, with the columns that say so."""
         row = "a rollout" if self.kind == "reward" else f"a problem and its {self.kind}"
         if "(row)" in self.names:
-            held = int(self._values("(row)").max()) + 1
-            row += f", unfolded from {held:,} rows that hold several"
+            row += f", unfolded from {max(self._values('(row)')) + 1:,.0f} rows that hold several"
         problem = "each row"
-        if self.of_problem is not None:
-            rows = np.unique(self.of_problem[self.kept], return_counts=True)[1]
+        if self.problem:
+            rows = self.rows[self.problem].value_counts()
             problem = f"`{self.problem}`, {len(rows):,} values, {span(rows)} rows each"
-        values = self._values(self.outcomes[0])
-        reward = f"`{self.outcomes[0]}`"
-        if np.isfinite(values).any():
-            reward += f", {span(values[np.isfinite(values)])}"
+        values = self._values(self.outcome)
+        values = values[np.isfinite(values)]
+        reward = f"`{self.outcome}`" + (f", {span(values)}" if len(values) else "")
         if self.size is not None and self.kind != "reward":
-            reward += (
-                f" of n = `{self.size}`" if isinstance(self.size, str) else f" of n = {self.size}"
-            )
+            quote = "`" if isinstance(self.size, str) else ""
+            reward += f" of n = {quote}{self.size}{quote}"
         if self.choice.threshold is not None:
             reward += f", right from {self.choice.threshold:g}"
         if self.choice.success is not None:
             reward += f", right if {self.choice.success}"
-        steps = len(np.unique(self._steps()))
-        step = f"`{self.step_name}`" if self.step_name else "names of files"
-        a_group = "a problem of a step" if steps > 1 else "a problem"
+        steps, step = self.rows[self.step].nunique(), "none"
+        if self.step or steps > 1:
+            step = f"{f'`{self.step}`' if self.step else 'names of files'}, {steps:,} values"
         meaning = {
             "row": row,
             "problem": problem,
             "sample": f"`{self.sample}`" if self.sample else "by its place",
             "reward": f"{reward}; {correct.sum():,} of {n.sum():,} rollouts right",
-            "group": f"{a_group}: {len(n):,} of {span(n)} rollouts",
-            "step": f"{step}, {steps:,} values" if self.step_name or steps > 1 else "none",
+            "group": f"a problem{' of a step' * (steps > 1)}: {len(n):,} of {span(n)} rollouts",
+            "step": step,
         }
         for role in ("text", "answer", "length", "truncated"):
             of_role = hinted([*self.found.long, *self.names], role)
             meaning[role] = f"`{of_role[0]}`" if of_role else "none"
         told = " ".join(meaning.values())
         unused = [name for name in self.found.all if f"`{name}`" not in told]
-        return meaning | {"not used": listed(unused) if unused else "none"}
+        return meaning | {"not used": listed(unused) or "none"}

@@ -295,7 +295,7 @@ def listed(names: Sequence[Any], between: str = ", ") -> str:
     return between.join(short(identity(name)) for name in names[:LISTED]) + more
 
 
-def candidates(names: Sequence[str]) -> str:
+def options(names: Sequence[str]) -> str:
     """Names in brackets, as a question."""
     return f" ({listed(names, ' or ')}?)" if names else ""
 
@@ -336,10 +336,10 @@ def unclear(first: Sequence[Row], told: Cells, choice: Choice) -> str:
             problems.append(name)
     ask = []
     if not choice.problem and not hinted(columns, "problem") and not hinted(columns, "prompt"):
-        ask.append(f"the problem with --problem{candidates(problems)}")
+        ask.append(f"the problem with --problem{options(problems)}")
     if not choice.reward:
         none = "" if rewards else " (none holds 0 and 1, true and false, or correct and wrong)"
-        ask.append(f"the reward with --reward{candidates(rewards) or none}")
+        ask.append(f"the reward with --reward{options(rewards) or none}")
     return (
         f"found columns {listed(columns)}: name {' and '.join(ask) or 'others'}; or give n and k of"
         " each problem, or a problem and a reward in every row"

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
+from operator import itemgetter
 
 # The first that is there counts, unless its values do not fit. A dot leads into an object; (key),
 # (row) and (position) are made where a document is unfolded, see lab.rollouts.structure.
@@ -94,19 +96,9 @@ SIZES = {"llama8b_solve_rate": 64, "pass_rate_72b_tir": 32}
 OWN = ["correct", "reward"]  # the roles of what a single rollout got
 
 PLACES = {role: {name: i for i, name in enumerate(names)} for role, names in HINTS.items()}
-
-TABLES = {
-    "HINTS": HINTS,
-    "OF_ROWS": OF_ROWS,
-    "OWN": OWN,
-    "ROLLOUTS": ROLLOUTS,
-    "OUTCOMES": OUTCOMES,
-    "OTHERWISE": OTHERWISE,
-    "ANSWERS": ANSWERS,
-    "RIGHT": RIGHT,
-    "WRONG": WRONG,
-    "SIZES": SIZES,
-}
+TABLES = (
+    "HINTS OF_ROWS OWN ROLLOUTS OUTCOMES OTHERWISE ANSWERS RIGHT WRONG SIZES"  # of the page
+).split()
 
 
 def rank(name: str, role: str) -> int:
@@ -117,9 +109,18 @@ def rank(name: str, role: str) -> int:
     return places.get(name, -1)
 
 
-def hinted(names: list[str], role: str) -> list[str]:
-    """The names that hint at a role, the strongest first."""
-    return sorted((name for name in names if rank(name, role) >= 0), key=lambda x: rank(x, role))
+def has_role(name: str, *roles: str) -> bool:
+    """Whether a name hints at one of some roles."""
+    return any(rank(name, role) >= 0 for role in roles)
+
+
+def hinted(names: Iterable[str], *roles: str) -> list[str]:
+    """The names that hint at a role, the strongest first; of several roles one after another."""
+    found = []
+    for role in roles:
+        places = [(rank(name, role), name) for name in names]
+        found += [name for place, name in sorted(places, key=itemgetter(0)) if place >= 0]
+    return found
 
 
 def may_reward(name: str) -> bool:
@@ -133,13 +134,16 @@ def may_reward(name: str) -> bool:
     return any(part in OUTCOMES for part in parts) and not others
 
 
+def may_outcome(name: str) -> bool:
+    """Whether a name means what one rollout got, or how often a problem was solved."""
+    return may_reward(name) or has_role(name, *OWN, "right", "rate")
+
+
 def page_module() -> str:
     """The text of lab/explorer/front/names.js."""
-    tables = (f"export const {name} = {json.dumps(each)};\n" for name, each in TABLES.items())
-    return (
-        "// What names of columns hint at, written by `python -m lab.rollouts.names`.\n"
-        + "".join(tables)
-    )
+    head = "// What names of columns hint at, written by `python -m lab.rollouts.names`.\n"
+    tables = (f"export const {name} = {json.dumps(globals()[name])};\n" for name in TABLES)
+    return head + "".join(tables)
 
 
 if __name__ == "__main__":
