@@ -11,12 +11,22 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from lab.errors import LabError
-from lab.rollouts.names import HINTS, OWN, RIGHT, ROLLOUTS, WRONG, hinted, may_reward, rank
+from lab.rollouts.names import (
+    HINTS,
+    OWN,
+    RIGHT,
+    ROLLOUTS,
+    WRONG,
+    has_role,
+    hinted,
+    may_outcome,
+    may_reward,
+)
 
 Row = dict[str, Any]
 
@@ -128,12 +138,10 @@ def tells(row: Any, deep: int = DEEP) -> bool:
     if not isinstance(row, dict) or not deep:
         return False
     for name, cell in row.items():
-        cells = cell if isinstance(cell, list) else [cell]
-        named = may_reward(name) or any(rank(name, role) >= 0 for role in (*OWN, "right", "rate"))
-        if named and cells and all(map(is_outcome, cells[:LOOKED_AT])):
+        cells = cell[:LOOKED_AT] if isinstance(cell, list) else [cell]
+        if cells and may_outcome(name) and all(map(is_outcome, cells)):
             return True
-        inner = cell[:3] if isinstance(cell, list) else [cell]
-        if any(tells(each, deep - 1) for each in inner):
+        if any(tells(each, deep - 1) for each in cells[:3]):
             return True
     return False
 
@@ -190,26 +198,19 @@ def _table_in(document: Row, deep: int) -> list[Row] | None:
 
 def _by_column(document: Row) -> list[Row] | None:
     """Lists or objects of cells, one for each column; their names must be those of columns."""
-    for kind in (list, dict):
-        held: dict[str, Any] = {
-            name: each for name, each in document.items() if isinstance(each, kind) and each
-        }
-        if not any(
-            may_reward(name) or any(rank(name, role) >= 0 for role in (*OWN, "right", "rate"))
-            for name in held
-        ):
-            continue
-        others = len(document) - len(held)
-        if kind is list and len(held) > 1 and not others and len(set(map(len, held.values()))) == 1:
-            return [dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)]
-        if kind is dict and len({frozenset(each) for each in held.values()}) == 1:
-            keys = next(iter(held.values()))
-            if any(isinstance(cell, dict) for each in held.values() for cell in each.values()):
-                continue
-            return [
-                {"(key)": key} | {name: each[key] for name, each in held.items()} for key in keys
-            ]
-    return None
+    lists = {name: each for name, each in document.items() if isinstance(each, list) and each}
+    lengths = {len(each) for each in lists.values()}
+    if len(lists) == len(document) > 1 and len(lengths) == 1 and any(map(may_outcome, lists)):
+        return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+    objects = {name: each for name, each in document.items() if isinstance(each, dict) and each}
+    keys = {frozenset(each) for each in objects.values()}
+    nested = any(isinstance(cell, dict) for each in objects.values() for cell in each.values())
+    if len(keys) != 1 or nested or not any(map(may_outcome, objects)):
+        return None
+    return [
+        {"(key)": key} | {name: each[key] for name, each in objects.items()}
+        for key in next(iter(objects.values()))
+    ]
 
 
 def _by_key(document: Row) -> list[Row] | None:
@@ -258,12 +259,15 @@ def plan_of(first: Sequence[Row]) -> Callable[[Iterable[Row]], Iterator[Row]] | 
         for name, cell in row.items():
             if not missing(cell):
                 cells.setdefault(name, []).append(cell)
-    scalar = [name for name, each in cells.items() if not isinstance(each[0], (list, dict))]
-    own = any(hinted(scalar, role) for role in OWN)
-    lists = [name for name, each in cells.items() if all(isinstance(cell, list) for cell in each)]
-    nested = [name for name in lists if any(tells(each) for cell in cells[name] for each in cell)]
-    named = [name for name in nested if name.lower() in ROLLOUTS]
-    nested = [name for name in nested if name in named or _are_problems(cells[name])]
+    own = hinted([name for name in cells if not isinstance(cells[name][0], (list, dict))], *OWN)
+    lists = {
+        name: list(itertools.chain(*each))
+        for name, each in cells.items()
+        if all(isinstance(cell, list) for cell in each)
+    }
+    telling = [name for name, each in lists.items() if any(map(tells, each))]
+    named = [name for name in telling if name.lower() in ROLLOUTS]
+    nested = [name for name in telling if name in named or _are_problems(lists[name])]
     if len(nested) > 1 and len(named) != 1 and not own:
         raise LabError(
             f"the rollouts may lie in {' or '.join(map(short, nested))}: keep one of them"
@@ -272,30 +276,24 @@ def plan_of(first: Sequence[Row]) -> Callable[[Iterable[Row]], Iterator[Row]] | 
         return partial(_of_objects, name=(named or nested)[0])
     if own:
         return None
-    lists = [name for name in lists if any(cells[name])]
-    found = {name for name in lists if all(map(is_outcome, itertools.chain(*cells[name])))}
-    strong = [name for role in OWN for name in hinted(sorted(found), role)]
-    weak = [name for name in lists if name in found and may_reward(name)]
-    of_truth = [
-        name for name in lists if {type(x) for x in itertools.chain(*cells[name])} == {bool}
-    ]
-    for names in (strong, weak, of_truth):
-        if names and (names is not of_truth or len(names) == 1):
-            return partial(_of_lists, name=names[0], beside=_as_long(first, names[0], lists))
-    families = _families(list(cells), cells)
+    of_outcomes = [name for name, each in lists.items() if each and all(map(is_outcome, each))]
+    of_truth = [name for name in of_outcomes if {type(cell) for cell in lists[name]} == {bool}]
+    names = [*hinted(sorted(of_outcomes), *OWN), *filter(may_reward, of_outcomes)]
+    if not names and len(of_truth) == 1:
+        names = of_truth
+    if names:
+        filled = [name for name, each in lists.items() if each]
+        return partial(_of_lists, name=names[0], beside=_as_long(first, names[0], filled))
+    families = _families(cells)
     return partial(_of_families, families=families) if families else None
 
 
-def _are_problems(lists: Sequence[Any]) -> bool:
+def _are_problems(cells: Sequence[Any]) -> bool:
     """Whether lists hold problems or what holds them, and not the steps of a rollout, say."""
-    rows = [row for each in lists for row in each if isinstance(row, dict)]
-    names = list(dict.fromkeys(itertools.chain(*rows)))
-    held = any(tells(each) for row in rows for cell in row.values() for each in _listed(cell))
-    return held or bool(hinted(names, "problem") or hinted(names, "prompt"))
-
-
-def _listed(cell: Any) -> list[Any]:
-    return cell[:3] if isinstance(cell, list) else []
+    rows = [row for row in cells if isinstance(row, dict)]
+    lists = [cell for row in rows for cell in row.values() if isinstance(cell, list)]
+    held = any(tells(each) for cell in lists for each in cell[:3])
+    return held or bool(hinted({name for row in rows for name in row}, "problem", "prompt"))
 
 
 def _as_long(first: Sequence[Row], name: str, lists: Sequence[str]) -> list[str]:
@@ -307,17 +305,14 @@ def _as_long(first: Sequence[Row], name: str, lists: Sequence[str]) -> list[str]
     ]
 
 
-def _outer(row: Row, without: Sequence[str]) -> Row:
+def _outer(row: Row, without: Collection[str]) -> Row:
     """What a row says of all its rollouts; its own outcomes are no outcomes of theirs."""
-    return {
-        f"({name})"
-        if may_reward(name)
-        or any(rank(name, role) >= 0 for role in (*OWN, "rate"))
-        and name != "(value)"
-        else name: cell
-        for name, cell in row.items()
-        if name not in without
-    }
+    outer = {}
+    for name, cell in row.items():
+        outcome = may_reward(name) or (name != "(value)" and has_role(name, *OWN, "rate"))
+        if name not in without:
+            outer[f"({name})" if outcome else name] = cell
+    return outer
 
 
 def _of_objects(rows: Iterable[Row], name: str) -> Iterator[Row]:
@@ -331,82 +326,67 @@ def _of_objects(rows: Iterable[Row], name: str) -> Iterator[Row]:
 
 def _of_lists(rows: Iterable[Row], name: str, beside: Sequence[str]) -> Iterator[Row]:
     for i, row in enumerate(rows):
-        cells = row.get(name)
-        if not isinstance(cells, list):
+        if not isinstance(row.get(name), list):
             yield row | {"(row)": i}
             continue
-        each_of = [each for each in beside if isinstance(row.get(each), list)]
-        outer = _outer(row, each_of)
-        for j in range(len(cells)):
-            inner = {each: row[each][j] for each in each_of if j < len(row[each])}
+        lists = {each: row[each] for each in beside if isinstance(row.get(each), list)}
+        outer = _outer(row, lists)
+        for j in range(len(row[name])):
+            inner = {each: cells[j] for each, cells in lists.items() if j < len(cells)}
             yield outer | inner | {"(row)": i, "(position)": j}
 
 
-def _families(
-    names: Sequence[str], cells: dict[str, list[Any]]
-) -> dict[str, list[tuple[int, str]]]:
-    """Numbered columns of equal numbers by what their names begin with, if outcomes are in one."""
+Family = dict[int, str]  # the names of numbered columns by their numbers
+
+
+def _families(cells: dict[str, list[Any]]) -> dict[str, Family]:
+    """Numbered columns of equal numbers by the rest of their names, if outcomes are in one."""
     found: dict[str, list[tuple[int, str]]] = {}
-    for name in names:
+    for name in cells:
         if match := NUMBERED.fullmatch(name):
             found.setdefault(match[1] + (match[3] or ""), []).append((int(match[2]), name))
-    for prefix, columns in found.items():
-        numbers = sorted(i for i, _ in columns)
+    for rest, family in found.items():
+        numbers = sorted(number_of for number_of, _ in family)
         consecutive = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-        told = itertools.chain.from_iterable(cells[name] for _, name in columns)
-        named = prefix.lower() in ROLLOUTS or may_reward(prefix)
-        if (
-            named
-            and len(numbers) > 1
-            and numbers[0] < 2
-            and consecutive
-            and all(map(is_outcome, told))
-        ):
+        named = rest.lower() in ROLLOUTS or may_reward(rest)
+        told = itertools.chain.from_iterable(cells[name] for _, name in family)
+        if named and consecutive and numbers[0] < 2 <= len(numbers) and all(map(is_outcome, told)):
             return {
-                each: sorted(others)
-                for each, others in found.items()
-                if sorted(i for i, _ in others) == numbers
+                each: dict(other)
+                for each, other in found.items()
+                if sorted(number_of for number_of, _ in other) == numbers
             }
     return {}
 
 
-def _of_families(rows: Iterable[Row], families: dict[str, list[tuple[int, str]]]) -> Iterator[Row]:
-    numbered = {name for columns in families.values() for _, name in columns}
-    called = {
-        prefix: prefix
-        if prefix in HINTS["prompt"] + HINTS["text"] or may_reward(prefix)
-        else "(value)"
-        for prefix in families
-    }
+def _of_families(rows: Iterable[Row], families: dict[str, Family]) -> Iterator[Row]:
+    numbered = {name for family in families.values() for name in family.values()}
+    known = {each for each in families if each in HINTS["prompt"] + HINTS["text"]}
+    called = {each: each if each in known or may_reward(each) else "(value)" for each in families}
+    numbers = sorted(next(iter(families.values())))
     for i, row in enumerate(rows):
-        outer = _outer(row, list(numbered))
-        for columns in zip(*families.values(), strict=True):
-            inner = {
-                called[prefix]: row.get(name)
-                for prefix, (_, name) in zip(families, columns, strict=True)
-            }
+        outer = _outer(row, numbered)
+        for number_of in numbers:
+            inner = {called[each]: row.get(family[number_of]) for each, family in families.items()}
             # A row with fewer rollouts than another leaves the last columns empty.
             if not all(map(missing, inner.values())):
-                yield outer | inner | {"(row)": i, "(position)": columns[0][0]}
+                yield outer | inner | {"(row)": i, "(position)": number_of}
 
 
 def _rows_of_episodes(rows: Iterable[Row]) -> Iterator[Row]:
-    """One row for each trace of an episode of verifiers v1 that trains the policy.
+    """One row for each trace that trains the policy, of the episodes that prime-rl writes.
 
-    prime-rl writes an episode a line, from verifiers/v1/episode.py (Episode.to_record) and trace.py
-    of PrimeIntellect-ai/verifiers. Columns: `problem_id` (the task's key, else its hash),
-    `env_agent` (two agents of one environment have rewards of their own, and so have the
-    evaluations of a training), `trace`, `step` where the run is a training, and `reward`, the sum
-    of score times weight. A trace without a score has no reward: it failed, or scoring did not run.
-    An episode that failed before its first trace is one row without a reward.
+    They are from verifiers/v1/episode.py (Episode.to_record) and trace.py of
+    PrimeIntellect-ai/verifiers. Two agents of one environment have rewards of their own, and so
+    have the evaluations of a training. A trace without a score has no reward: it failed, or scoring
+    did not run. An episode that failed before its first trace is one row without a reward.
     """
     for number_of, episode in enumerate(rows, 1):
-        run, env = episode.get("run") or {}, episode.get("env") or {}
-        work = run.get("work") or {}
+        env, work = episode.get("env") or {}, (episode.get("run") or {}).get("work") or {}
         place = "evaluation " if work.get("type") == "eval" else ""
         place += env.get("name") or env.get("id") or ""
-        failed: Row = {"id": episode.get("id"), "agent": {}}
-        for trace in episode.get("traces") or [failed]:
+        of_all = {"step": work["step"]} if "step" in work else {}
+        for trace in episode.get("traces") or [{"id": episode.get("id")}]:
             agent = trace.get("agent") or {}
             if not agent.get("trainable", True):
                 continue
@@ -419,9 +399,9 @@ def _rows_of_episodes(rows: Iterable[Row]) -> Iterator[Row]:
                 )
             scores = [each for each in (trace.get("rewards") or {}).values() if each is not None]
             total = sum(each["score"] * each.get("weight", 1.0) for each in scores)
-            yield {
+            yield of_all | {
                 "problem_id": str(name),
                 "env_agent": f"{place} {agent.get('name') or 'agent'}",
                 "trace": trace.get("id") or "",
                 "reward": float(total) if scores else None,
-            } | ({"step": work["step"]} if "step" in work else {})
+            }
