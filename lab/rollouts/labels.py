@@ -8,15 +8,13 @@ one that somebody assigned it does not. The page (lab/explorer/front/labels.js) 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from lab.rollouts.structure import Row
 from lab.shapes import Int
 
-LONGEST = 200  # characters of a cell that may be a label
 SHARE = 0.8  # of the cells that must agree: some rollouts are lost
 ENOUGH = 8  # problems that tell a rule from chance, where a column varies in few of them
 
@@ -30,22 +28,6 @@ def counts_up(values: Sequence[Any]) -> bool:
     except (TypeError, ValueError):
         return False
     return numbers in (list(range(len(numbers))), list(range(1, len(numbers) + 1)))
-
-
-def label_columns(rows: Sequence[Row], besides: Collection[str]) -> list[str]:
-    """The columns, also those in an object, whose cells in `rows` are all short; not `besides`."""
-    short: dict[str, bool] = {}
-    for row in rows:
-        for name, cell in row.items():
-            inner = {name: cell}
-            if isinstance(cell, dict):
-                inner = {f"{name}.{key}": value for key, value in cell.items()}
-            for place, value in inner.items():
-                fits = not isinstance(value, (str, list, dict)) or (
-                    isinstance(value, str) and len(value) <= LONGEST
-                )
-                short[place] = short.get(place, True) and fits
-    return [name for name, fits in short.items() if fits and name not in besides]
 
 
 def division(problem: Int[np.ndarray, " rows"], label: Int[np.ndarray, " rows"]) -> Division:

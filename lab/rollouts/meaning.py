@@ -10,8 +10,16 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from lab.errors import LabError
-from lab.rollouts.labels import label_columns
-from lab.rollouts.names import HINTS, OWN, ROLLOUTS, SIZES, hinted, may_reward, rank
+from lab.rollouts.names import (
+    HINTS,
+    OWN,
+    ROLLOUTS,
+    SIZES,
+    has_role,
+    hinted,
+    may_outcome,
+    may_reward,
+)
 from lab.rollouts.structure import (
     RATIO,
     Row,
@@ -25,6 +33,7 @@ from lab.rollouts.structure import (
 )
 
 FILE = "(file)"  # a column of the names of several files, without their numbers
+LONGEST = 200  # characters of a cell that is no text
 LISTED = 20  # names in a sentence
 RATE_OF = re.compile(r"(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9})")  # lighteval's
 SUMMARY = re.compile(r"(mean|max|min|median|std)[/_].*|.*__(MIN|MAX)|.*[/_](mean|avg|std)")
@@ -119,61 +128,63 @@ def wanted(first: Sequence[Row], choice: Choice, several: bool = False) -> Wante
     """The columns to read, by the first rows, with the names of `several` files. LabError: they
     hold no outcome, or one is missing.
     """
-    cells = _flat(first)
+    cells = _told(first, choice)
     names = list(cells)
+    scalar = {name: told for name, told in cells.items() if all(map(_is_short, told))}
+    known = (*ROLLOUTS, *HINTS["text"], *HINTS["answer"])
+    lists = [
+        name
+        for name, told in cells.items()
+        if told and name.lower() in known and all(isinstance(cell, list) for cell in told)
+    ]
+    chosen = {name: cells[name] for name in choice.columns if name in cells}
+    outcome = outcome_of(scalar | chosen, choice, lists)
+    if outcome is None:
+        raise LabError(unclear(_outermost(first), cells, choice))
+    problems = [*hinted(scalar, "problem"), *hinted(names, "prompt")[:2]]
+    lengths = [outcome.size] if outcome.size in lists else []
+    texts = [
+        name
+        for name in names
+        if name not in (*problems, *lengths) and {type(cell) for cell in cells[name]} - {float}
+    ]
+    long = [*hinted(texts, "text")[:1], *hinted(texts, "answer")[:1]]
+    kept = [
+        *choice.columns,
+        *problems,
+        *outcome.names,
+        *filter(may_outcome, scalar),
+        *hinted(scalar, "step", "sample", "trace", "within", "filter", "advantage", "size"),
+        *hinted(scalar, "length", "truncated"),
+    ]
+    kept = [name for name in dict.fromkeys(kept) if name not in (*long, *lengths, FILE)]
+    used = {*kept, *long}
+    labels = [name for name in scalar if name not in used] + [FILE] * several
+    signature = f"columns {', '.join([*problems[:1], outcome.names[0]])}"
+    compared = bool(hinted(names, "sample", "trace", "advantage"))
+    return Wanted(_outermost(first), kept, long, lengths, labels, signature, compared)
+
+
+def _told(first: Sequence[Row], choice: Choice) -> dict[str, list[Any]]:
+    """The cells of each column that are not empty, also of those in an object and of those that
+    the user names. LabError: one of these is not there.
+    """
+    cells: dict[str, list[Any]] = {}
+    for row in first:
+        for name, cell in row.items():
+            inner = cell if isinstance(cell, dict) else {}
+            places = {name: cell} | {f"{name}.{key}": value for key, value in inner.items()}
+            for place, value in places.items():
+                cells.setdefault(place, []).extend([] if missing(value) else [value])
     for name in choice.columns:
         if name not in cells and name != FILE:
-            read = reader_of(name)
-            if all(missing(read(row)) for row in first):
+            told = [cell for cell in map(reader_of(name), first) if not missing(cell)]
+            if not told:
                 raise LabError(
                     f"found columns {listed(_outermost(first))}, and no {short(name)}: name one of"
                     " them"
                 )
-            cells[name] = [read(row) for row in first]
-    told = {name: [each for each in cells[name] if not missing(each)] for name in cells}
-    scalar = {name: each for name, each in told.items() if all(map(_is_short, each))}
-    lists = [
-        name
-        for name, each in told.items()
-        if each and all(isinstance(cell, list) for cell in each)
-        if name.lower() in (*ROLLOUTS, *HINTS["text"], *HINTS["answer"])
-    ]
-    found = outcome_of(
-        scalar | {name: told[name] for name in choice.columns if name in told}, choice, lists
-    )
-    if found is None:
-        raise LabError(unclear(first, told, choice))
-    problems = [*hinted(list(scalar), "problem"), *hinted(names, "prompt")[:2]]
-    lengths = [found.size] if found.size in lists else []
-    long = []
-    for role in ("text", "answer"):
-        of_role = [x for x in hinted(names, role) if x not in problems and x not in lengths]
-        long += [x for x in of_role if any(not isinstance(each, float) for each in told[x])][:1]
-    roles = ("step", "sample", "trace", "within", "filter", "advantage", "size", "length")
-    by_role = [name for role in (*roles, "truncated") for name in hinted(list(scalar), role)]
-    rows = [
-        name
-        for name in scalar
-        if may_reward(name) or any(rank(name, role) >= 0 for role in (*OWN, "right", "rate"))
-    ]
-    kept = [*choice.columns, *problems, *found.names, *rows, *by_role]
-    kept = [name for name in dict.fromkeys(kept) if name not in (*long, *lengths, FILE)]
-    labels = [name for name in label_columns(first, ()) if name not in {*kept, *long}]
-    labels += [FILE] * several
-    signature = f"columns {', '.join([*problems[:1], *found.names[:1]])}"
-    compared = any(hinted(names, role) for role in ("sample", "trace", "advantage"))
-    return Wanted(_outermost(first), kept, long, lengths, labels, signature, compared)
-
-
-def _flat(first: Sequence[Row]) -> dict[str, list[Any]]:
-    """The cells of each column, also of those in an object."""
-    cells: dict[str, list[Any]] = {}
-    for row in first:
-        for name, cell in row.items():
-            cells.setdefault(name, []).append(cell)
-            if isinstance(cell, dict):
-                for key, value in cell.items():
-                    cells.setdefault(f"{name}.{key}", []).append(value)
+            cells[name] = told
     return cells
 
 
@@ -182,7 +193,7 @@ def _outermost(first: Sequence[Row]) -> list[str]:
 
 
 def _is_short(cell: Any) -> bool:
-    return not isinstance(cell, (list, dict)) and not (isinstance(cell, str) and len(cell) > 200)
+    return len(cell) <= LONGEST if isinstance(cell, str) else not isinstance(cell, (list, dict))
 
 
 # --- What says that a rollout is right ------------------------------------------------------------
@@ -194,26 +205,22 @@ def is_binary(cells: Sequence[Any]) -> bool:
     return bool(values) and values <= {0, 1, -1} and not values >= {0, -1}
 
 
-def _is_list(cells: Sequence[Any]) -> bool:
+def _hold_lists(cells: Sequence[Any]) -> bool:
     return any(isinstance(cell, (list, dict)) for cell in cells)
 
 
-def _all(cells: Sequence[Any], fits: Callable[[float], bool]) -> bool:
+def _are_numbers(cells: Sequence[Any], fits: Callable[[float], bool] = math.isfinite) -> bool:
     values = [number(cell) for cell in cells if not missing(cell)]
     return bool(values) and all(value is not None and fits(value) for value in values)
 
 
-def _is_rate(cells: Sequence[Any]) -> bool:
-    return _all(cells, lambda value: 0 <= value <= 1)
-
-
-def _is_count(cells: Sequence[Any]) -> bool:
-    return _all(cells, lambda value: value % 1 == 0 and value >= 0)
+def _are_rates(cells: Sequence[Any]) -> bool:
+    return _are_numbers(cells, lambda value: 0 <= value <= 1)
 
 
 def _are_ratios(cells: Sequence[Any]) -> bool:
-    told = [cell for cell in cells if not missing(cell)]
-    return bool(told) and all(RATIO.fullmatch(str(cell)) for cell in told)
+    told = [str(cell) for cell in cells if not missing(cell)]
+    return bool(told) and all(map(RATIO.fullmatch, told))
 
 
 def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outcome | None:
@@ -236,25 +243,26 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
         binary = [name for name in own if is_binary(cells[name])]
         if binary:
             return Outcome("reward", binary)
-        named = [name for name in hinted(names, role) if not _is_list(cells[name])]
+        named = [name for name in hinted(names, role) if not _hold_lists(cells[name])]
         graded = graded or next(iter(own or named), None)
     of_n = {name: int(match[1]) for name in names if (match := RATE_OF.fullmatch(name))}
     for name in (*of_n, *hinted(names, "rate")):
         known = of_n.get(name) or SIZES.get(name.lower()) or choice.n or size
         if _are_ratios(cells[name]):
             return Outcome("ratio", [name])
-        if _is_rate(cells[name]) and not SUMMARY.fullmatch(name):
+        if _are_rates(cells[name]) and not SUMMARY.fullmatch(name):
             if known or not is_binary(cells[name]):
                 return Outcome("rate", [name], known)
     if graded:
-        rate = choice.n and _is_rate(cells[graded]) and choice.threshold is None
+        rate = choice.n and _are_rates(cells[graded]) and choice.threshold is None
         return Outcome("rate" if rate else "reward", [graded], choice.n)
     if hinted(names, "advantage"):
-        roles = [role for role in HINTS if role not in ("right", "rate")]
-        unknown = [name for name in names if not any(rank(name, role) >= 0 for role in roles)]
-        besides = [name for name in unknown if _all(cells[name], lambda _: True)]
+        unknown = [
+            name for name in names if not has_role(name, *(HINTS.keys() - {"right", "rate"}))
+        ]
+        besides = [name for name in unknown if _are_numbers(cells[name])]
         return Outcome("reward", besides) if len(besides) == 1 else None
-    may = [name for name in names if may_reward(name) or rank(name, "rate") >= 0]
+    may = [name for name in names if may_reward(name) or has_role(name, "rate")]
     weak = [name for name in may if is_binary(cells[name]) and not SUMMARY.fullmatch(name)]
     if rights and not weak:
         raise LabError(
@@ -278,10 +286,10 @@ def _kind(name: str, cells: Cells, choice: Choice, size: str | int | None) -> Ki
         return "reward"
     if _are_ratios(told):
         return "ratio"
-    counted = rank(name, "right") >= 0 or choice.n
-    if counted and size is not None and _is_count(told) and not is_binary(told):
+    counted = choice.n or (has_role(name, "right") and size is not None)
+    if counted and not is_binary(told) and _are_numbers(told, lambda x: x % 1 == 0 and x >= 0):
         return "counts"
-    if _is_rate(told) and (choice.n or rank(name, "rate") >= 0 or RATE_OF.fullmatch(name)):
+    if _are_rates(told) and (choice.n or has_role(name, "rate") or RATE_OF.fullmatch(name)):
         return "rate"
     return "reward"
 
@@ -300,47 +308,47 @@ def options(names: Sequence[str]) -> str:
     return f" ({listed(names, ' or ')}?)" if names else ""
 
 
-def unclear(first: Sequence[Row], told: Cells, choice: Choice) -> str:
+def unclear(columns: Sequence[str], told: Cells, choice: Choice) -> str:
     """The sentence for columns that are unclear."""
-    columns = _outermost(first)
-    if {"_step", "_runtime"} <= set(columns) or any(
-        x.endswith(("__MIN", "__MAX")) for x in columns
-    ):
+    ends = any(name.endswith(("__MIN", "__MAX")) for name in columns)
+    if ends or {"_step", "_runtime"} <= set(columns):
         return (
             "a history of metrics exported from W&B, which holds means and no rollouts: export the"
             " table of completions"
         )
-    numbers = [name for name in columns if told[name] and _all(told[name], lambda _: True)]
+    found = f"found columns {listed(columns)}"
+    numbers = {name for name in columns if _are_numbers(told[name])}
     if "step" in columns and len(numbers) == len(columns) and not choice.columns:
         return (
-            f"found columns {listed(columns)}: a history of metrics, one row a step, which holds"
-            " means and no rollouts; give what the rollouts of each problem got"
+            f"{found}: a history of metrics, one row a step, which holds means and no rollouts;"
+            " give what the rollouts of each problem got"
         )
     if any(map(SUMMARY.fullmatch, columns)) and not hinted(columns, "problem"):
         return (
-            f"found columns {listed(columns)}: means and other summaries and no rollouts; give"
-            " what the rollouts of each problem got, or --reward and the --n that its means are of"
+            f"{found}: means and other summaries and no rollouts; give what the rollouts of each"
+            " problem got, or --reward and the --n that its means are of"
         )
-    known, counted = ("step", "problem", "prompt", "advantage", "sample"), {*numbers}
-    rewards = [
-        name
-        for name in columns
-        if (name in counted or is_binary(told[name]))
-        and name != choice.problem
-        and not any(rank(name, role) >= 0 for role in known)
-    ]
-    problems = []
-    for name in columns:
-        cells = [identity(cell) for cell in told[name]]
-        if name != "step" and len(set(cells)) < len(cells) and not set(cells) <= BINARY:
-            problems.append(name)
     ask = []
-    if not choice.problem and not hinted(columns, "problem") and not hinted(columns, "prompt"):
+    if not choice.problem and not hinted(columns, "problem", "prompt"):
+        texts = {name: [identity(cell) for cell in told[name]] for name in columns}
+        problems = [
+            name
+            for name, cells in texts.items()
+            if name != "step" and len(set(cells)) < len(cells) and not BINARY.issuperset(cells)
+        ]
         ask.append(f"the problem with --problem{options(problems)}")
     if not choice.reward:
-        none = "" if rewards else " (none holds 0 and 1, true and false, or correct and wrong)"
+        known = ("step", "problem", "prompt", "advantage", "sample")
+        rewards = [
+            name
+            for name in columns
+            if name != choice.problem
+            and not has_role(name, *known)
+            and (name in numbers or is_binary(told[name]))
+        ]
+        none = " (none holds 0 and 1, true and false, or correct and wrong)"
         ask.append(f"the reward with --reward{options(rewards) or none}")
     return (
-        f"found columns {listed(columns)}: name {' and '.join(ask) or 'others'}; or give n and k of"
-        " each problem, or a problem and a reward in every row"
+        f"{found}: name {' and '.join(ask) or 'others'}; or give n and k of each problem, or a"
+        " problem and a reward in every row"
     )
