@@ -14,6 +14,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -117,7 +118,7 @@ def _natural(text: str) -> list[tuple[int, str]]:
 def open_table(path: Path) -> Table:
     """A file as a table. LabError: it cannot be read, is empty, or a row is none."""
     kind = kind_of(path)
-    try:
+    with _told(path):
         if kind == "arrow" or kind == "parquet":
             names, found = _arrow(path, kind)
             first = list(itertools.islice(found(names), LOOKED_AT))
@@ -127,10 +128,6 @@ def open_table(path: Path) -> Table:
         else:
             rows = unfolded({"csv": _csv, "jsonl": _jsonl, "json": _json}[str(kind)](path))
         first = list(itertools.islice(rows, LOOKED_AT))
-    except LabError as error:
-        raise _told(path, error) from error
-    except BROKEN as error:
-        raise _unreadable(path, error) from error
     if not first:
         raise LabError(f"{path} cannot be read (it is empty): {GIVE}")
     everything = itertools.chain(first, rows)
@@ -143,30 +140,31 @@ def _chunks(
     held: Sequence[str],
     columns: Sequence[str],
 ) -> Iterator[Chunk]:
-    """The cells of some columns, with what cannot be read as one sentence; `held` are those of the
-    file of which only the needed ones are read.
+    """The cells of some columns; `held` are those of the file, of which only the needed ones are
+    read.
     """
     readers = {name: reader_of(name) for name in columns}
     outer = [name if name in held else name.partition(".")[0] for name in columns]
-    try:
+    with _told(path):
         rows = rows_with([name for name in held if name in outer])
         while some := list(itertools.islice(rows, CHUNK)):
             yield {name: [read(row) for row in some] for name, read in readers.items()}
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What cannot be read, as one sentence of a LabError, with the path."""
+    try:
+        yield
     except LabError as error:
-        raise _told(path, error) from error
+        if str(path) in str(error):
+            raise
+        raise LabError(f"{path} cannot be read: {error}") from error
     except BROKEN as error:
-        raise _unreadable(path, error) from error
-
-
-def _told(path: Path, error: LabError) -> LabError:
-    return error if str(path) in str(error) else LabError(f"{path} cannot be read: {error}")
-
-
-def _unreadable(path: Path, error: Exception) -> LabError:
-    words = " ".join(str(error).split())[:200]
-    if isinstance(error, UnicodeDecodeError):
-        words = "it is not text in UTF-8: save it so"
-    return LabError(f"{path} cannot be read ({words}): {GIVE}")
+        words = " ".join(str(error).split())[:200]
+        if isinstance(error, UnicodeDecodeError):
+            words = "it is not text in UTF-8: save it so"
+        raise LabError(f"{path} cannot be read ({words}): {GIVE}") from error
 
 
 def _open_text(path: Path) -> TextIO:
@@ -206,18 +204,13 @@ def _csv(path: Path) -> Iterator[Row]:
     with _open_text(path) as file:
         line = next(_lines(file), "")
         file.seek(0)
-        split = {
-            separator: len(next(csv.reader([line], delimiter=separator), []))
-            for separator in SEPARATORS
-        }
-        cells = csv.reader(_lines(file), delimiter=max(SEPARATORS, key=split.__getitem__))
+        heads = {each: next(csv.reader([line], delimiter=each), []) for each in SEPARATORS}
+        separator = max(SEPARATORS, key=lambda each: len(heads[each]))
+        cells = csv.reader(_lines(file), delimiter=separator)
         head = [name.strip() for name in next(cells, [])]
         check_distinct([name for name in head if name])
-        number = 0
-        for row in cells:
-            if not row or (len(row) == 1 and not row[0].strip()):
-                continue
-            number += 1
+        filled = (row for row in cells if len(row) > 1 or (row and row[0].strip()))
+        for number, row in enumerate(filled, 1):
             if len(row) != len(head):
                 raise LabError(
                     f"{path}: row {number} has {len(row)} cells and the head {len(head)}: mend"
@@ -269,10 +262,7 @@ def _json(path: Path) -> Iterator[Row]:
         return
     if not text.strip():
         return
-    try:
-        document, end = DECODER.raw_decode(text, begin)
-    except (ValueError, RecursionError) as error:
-        raise _unreadable(path, error) from error
+    document, end = DECODER.raw_decode(text, begin)
     if text[end:].strip():
         yield from _jsonl(path)
     else:
@@ -281,24 +271,18 @@ def _json(path: Path) -> Iterator[Row]:
 
 def _listed(path: Path, text: str, place: int) -> Iterator[Row]:
     """The objects of a JSON list, one after another: the text is in memory, its objects are not."""
-    decode = DECODER.raw_decode
     for number in itertools.count(1):
         while text[place : place + 1].isspace() or text[place : place + 1] == ",":
             place += 1
         if text[place : place + 1] == "]":
             return
-        try:
-            row, place = decode(text, place)
-        except (ValueError, RecursionError) as error:
-            raise _unreadable(path, error) from error
-        if type(row) is list:
-            row = {"(value)": row}
-        if type(row) is not dict:
+        row, place = DECODER.raw_decode(text, place)
+        if type(row) not in (list, dict):
             raise LabError(
                 f"{path} cannot be read (element {number} of the list is not an object): give a"
                 " list of objects"
             )
-        yield row
+        yield row if type(row) is dict else {"(value)": row}
 
 
 def _arrow(path: Path, kind: str) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Row]]]:
@@ -308,7 +292,7 @@ def _arrow(path: Path, kind: str) -> tuple[list[str], Callable[[Sequence[str]], 
 
     if kind == "parquet":
         file = pq.ParquetFile(path)
-        names = file.schema_arrow.names
+        names = list(file.schema_arrow.names)
         batches: Callable[..., Iterable[Any]] = partial(file.iter_batches, CHUNK)
     else:
         source = pa.memory_map(str(path))
@@ -325,4 +309,4 @@ def _arrow(path: Path, kind: str) -> tuple[list[str], Callable[[Sequence[str]], 
         for batch in batches(columns=columns):
             yield from batch.to_pylist()
 
-    return list(names), rows
+    return names, rows
