@@ -45,29 +45,24 @@ def division(problem: Int[np.ndarray, " rows"], label: Int[np.ndarray, " rows"])
     >>> division(problem, np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0]))
     ''
     """
-    values = int(label.max()) + 1
-    cells, size = np.unique(problem * values + label, return_counts=True)
-    problem, label = np.divmod(cells, values)
-    problems = len(np.unique(problem))
-    several = (np.bincount(problem) > 1)[problem]
-    undivided = np.sort(size[~several])
-    problem, label, size = problem[several], label[several], size[several]
-    varied = len(np.unique(problem))
+    import pandas as pd
+
+    rows = pd.DataFrame({"problem": problem, "label": label})
+    cells = rows.groupby(["problem", "label"]).size().rename("size").reset_index()
+    parts = cells.groupby("problem")["label"].transform("size")
+    divided = cells[parts > 1]
+    problems, varied = cells["problem"].nunique(), divided["problem"].nunique()
     if varied < min(ENOUGH, problems / 2):
         # Chance divides few problems into parts, but not each into parts as large as the others.
-        whole = undivided[(len(undivided) - 1) // 2]
-        return "groups" if varied and whole > 1 and (size == whole).all() else ""
-    shared = (np.bincount(label) > 1)[label]  # a value of one problem agrees with itself alone
-    for usual, comparable in ((_usual(problem, size), True), (_usual(label, size), shared)):
-        agree = (usual > 1) & (np.abs(size - usual) <= usual // 8) & comparable
+        whole = cells["size"][parts == 1].quantile(interpolation="lower")
+        return "groups" if varied and whole > 1 and (divided["size"] == whole).all() else ""
+    shared = divided.groupby("label")["label"].transform("size") > 1
+    for name in ("problem", "label"):
+        usual = divided[name].map(divided.groupby(name)["size"].quantile(interpolation="lower"))
+        agree = (usual > 1) & ((divided["size"] - usual).abs() <= usual // 8)
+        if name == "label":  # a value of one problem agrees with itself alone
+            agree &= shared
         if agree.mean() >= SHARE:
             return "groups"
-    every = problems * len(np.unique(label))
-    return "singles" if (shared & (size == 1)).sum() >= SHARE * every else ""
-
-
-def _usual(group: Int[np.ndarray, " cells"], size: Int[np.ndarray, " cells"]) -> np.ndarray:
-    """The median size of each cell's group, the lower of two."""
-    number = np.bincount(group)
-    middle = np.cumsum(number) - number + (number - 1) // 2
-    return size[np.lexsort((size, group))][middle[group]]
+    every = problems * divided["label"].nunique()
+    return "singles" if (shared & (divided["size"] == 1)).sum() >= SHARE * every else ""

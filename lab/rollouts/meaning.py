@@ -273,10 +273,14 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
 
 def _size(names: Sequence[str], choice: Choice, lists: Sequence[str]) -> str | int | None:
     """Where n is told: by the user, a column, the one column of lists, or k at last."""
-    sizes = [name for name in hinted(list(names), "size") if name.lower() != "k"]
-    listed_once = list(lists) if len(lists) == 1 else []
-    last = [name for name in names if name == "k" and hinted(list(names), "right")[0] != "k"]
-    return choice.n or next(iter([*sizes, *listed_once, *last]), None)
+    if choice.n:
+        return choice.n
+    sizes = [name for name in hinted(names, "size") if name.lower() != "k"]
+    if len(lists) == 1:
+        sizes.append(lists[0])
+    if "k" in names and hinted(names, "right")[0] != "k":
+        sizes.append("k")
+    return sizes[0] if sizes else None
 
 
 def _kind(name: str, cells: Cells, choice: Choice, size: str | int | None) -> Kind:
@@ -299,8 +303,8 @@ def _kind(name: str, cells: Cells, choice: Choice, size: str | int | None) -> Ki
 
 def listed(names: Sequence[Any], between: str = ", ") -> str:
     """Names or values for a sentence, however many and long they are."""
-    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
-    return between.join(short(identity(name)) for name in names[:LISTED]) + more
+    words = between.join(short(identity(name)) for name in names[:LISTED])
+    return f"{words} and {len(names) - LISTED:,} more" if len(names) > LISTED else words
 
 
 def options(names: Sequence[str]) -> str:

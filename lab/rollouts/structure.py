@@ -174,26 +174,23 @@ def _table_in(document: Row, deep: int) -> list[Row] | None:
     rows = _by_column(document) or _by_key(document)
     if rows is not None:
         return rows
-    found = {}
+    tables, constants = {}, {}
     for name, value in document.items():
-        if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
-            found[name] = value
-        elif isinstance(value, dict) and deep:
-            inner = _table_in(value, deep - 1)
+        if isinstance(value, dict):
+            inner = _table_in(value, deep - 1) if deep else None
             if inner:
-                found[name] = inner
-    telling = {name: rows for name, rows in found.items() if any(map(tells, rows[:3]))} or found
+                tables[name] = inner
+        elif not isinstance(value, list):
+            constants[name] = value
+        elif value and all(isinstance(row, dict) for row in value):
+            tables[name] = value
+    telling = [name for name in tables if any(map(tells, tables[name][:3]))] or list(tables)
     if len(telling) > 1:
         raise LabError(
             f"it holds several tables, {', '.join(map(short, telling))}: give one of them in a file"
             " of its own"
         )
-    if not telling:
-        return None
-    constants = {
-        name: each for name, each in document.items() if not isinstance(each, (list, dict))
-    }
-    return [constants | row for row in next(iter(telling.values()))]
+    return [constants | row for row in tables[telling[0]]] if telling else None
 
 
 def _by_column(document: Row) -> list[Row] | None:
@@ -282,8 +279,13 @@ def plan_of(first: Sequence[Row]) -> Callable[[Iterable[Row]], Iterator[Row]] | 
     if not names and len(of_truth) == 1:
         names = of_truth
     if names:
-        filled = [name for name, each in lists.items() if each]
-        return partial(_of_lists, name=names[0], beside=_as_long(first, names[0], filled))
+        full = [row for row in first if row.get(names[0])]
+        as_long = [
+            name
+            for name, each in lists.items()
+            if each and all(len(row[name]) == len(row[names[0]]) for row in full if row.get(name))
+        ]
+        return partial(_of_lists, name=names[0], beside=as_long)
     families = _families(cells)
     return partial(_of_families, families=families) if families else None
 
@@ -294,15 +296,6 @@ def _are_problems(cells: Sequence[Any]) -> bool:
     lists = [cell for row in rows for cell in row.values() if isinstance(cell, list)]
     held = any(tells(each) for cell in lists for each in cell[:3])
     return held or bool(hinted({name for row in rows for name in row}, "problem", "prompt"))
-
-
-def _as_long(first: Sequence[Row], name: str, lists: Sequence[str]) -> list[str]:
-    """The columns of lists that are as long as those of a column."""
-    return [
-        each
-        for each in lists
-        if all(len(row[each]) == len(row[name]) for row in first if row.get(each) and row.get(name))
-    ]
 
 
 def _outer(row: Row, without: Collection[str]) -> Row:
