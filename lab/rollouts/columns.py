@@ -77,5 +77,9 @@ def _texts(cells: Sequence[Any]) -> Iterator[Any]:
 
 
 def numbered(rows: pd.DataFrame, *names: str) -> Int[np.ndarray, " rows"]:
-    """One number for each different row of some columns, in the order of the rows."""
+    """One number for each different row of some columns, in the order of the rows; without columns
+    every row has its own.
+    """
+    if not names:
+        return np.arange(len(rows))
     return rows.groupby(list(dict.fromkeys(names)), sort=False).ngroup().to_numpy()

@@ -36,16 +36,8 @@ CHUNK = 16_384  # rows that are taken at once
 _ONE = r"\s*(?:-?\d+(?:\.\d+)?|[Tt]rue|[Ff]alse|None|null|nan)\s*"
 LIST = re.compile(rf"\[{_ONE}(?:,{_ONE})*\]")  # of numbers and truth values in a cell of csv
 LONGEST = 2**31  # characters of a line, or of a JSON document
-KINDS = {
-    "csv": "csv",
-    "tsv": "csv",
-    "json": "json",
-    "jsonl": "jsonl",
-    "ndjson": "jsonl",
-    "parquet": "parquet",
-    "arrow": "arrow",
-    "feather": "arrow",
-}
+KINDS = {kind: kind for kind in ("csv", "json", "jsonl", "parquet", "arrow")}
+KINDS |= {"tsv": "csv", "ndjson": "jsonl", "feather": "arrow"}
 PACKED = (".gz", ".zst")
 GIVE = (
     "give a run, a folder, or files of .csv, .tsv, .json, .jsonl, .parquet, .arrow, or .gz or .zst"
@@ -91,21 +83,22 @@ def table_files(path: Path) -> list[Path]:
 
     LabError: there is none.
     """
-    if not path.exists():
-        raise LabError(f"{path} cannot be read (there is no such file): {GIVE}")
-    if not path.is_dir():
-        if not path.is_file():  # a device need not have an end
-            raise LabError(f"{path} cannot be read (it is no regular file): {GIVE}")
-        if kind_of(path) is None:
-            raise LabError(f"{path} cannot be read (a kind of file that holds no table): {GIVE}")
-        return [path]
-    files = [
-        file
-        for file in path.rglob("*")
-        if file.is_file() and kind_of(file) and not file.name.startswith(".")
-    ]
-    if not files:
-        raise LabError(f"{path} cannot be read (no table lies in it): {GIVE}")
+    files, why = [path], ""
+    if path.is_dir():
+        files = [
+            file
+            for file in path.rglob("*")
+            if file.is_file() and kind_of(file) and not file.name.startswith(".")
+        ]
+        why = "" if files else "no table lies in it"
+    elif not path.exists():
+        why = "there is no such file"
+    elif not path.is_file():  # a device need not have an end
+        why = "it is no regular file"
+    elif kind_of(path) is None:
+        why = "a kind of file that holds no table"
+    if why:
+        raise LabError(f"{path} cannot be read ({why}): {GIVE}")
     return sorted(files, key=lambda file: _natural(str(file)))
 
 

@@ -217,41 +217,36 @@ class Reading:
 
     def _problem_of_counts(self, named: list[str]) -> str:
         """The column of the problem where a row has all its rollouts. LabError: it has none."""
-        policies = [
-            name
-            for name in hinted(self.names, "policy")
-            if len(self.rows) > 1 and self.rows[name].is_unique
-        ]
+        policies = [name for name in hinted(self.names, "policy") if self.rows[name].is_unique]
+        if len(self.rows) == 1:
+            policies = []
         if named and not (policies and named[0] in OF_ROWS):
             return named[0]
-        if {*self.found.all} - {*self.outcomes, self.size, "step", "k"}:
-            self._refuse_nameless(
+        why = ""
+        if policies:
+            why = (
                 f"; the rows differ in {policies[0]}, as checkpoints or models do, and a mean over"
                 " all problems says nothing of single ones"
-                if policies
-                else ""
             )
+        if {*self.found.all} - {*self.outcomes, self.size, "step", "k"}:
+            self._refuse_nameless(why)
         return ""
 
     def _refuse_nameless(self, why: str = "") -> None:
-        others = [
-            name for name in self.found.all if name not in (*self.outcomes, self.size, "step")
-        ]
+        known = {*self.outcomes, self.size, "step"}
+        others = [name for name in self.found.all if name not in known]
         raise LabError(
             f"found columns {listed(self.found.all)}: name the problem with"
             f" --problem{options(others)}{why}"
         )
 
     def _number_groups(self) -> None:
-        if not self.problem:
-            self.grouping: list[str] = []
-            self.group = np.arange(len(self.rows))
-            return
-        self.grouping = [self.step, *self.within, self.problem]
-        lost = self._each(self.problem, missing)
-        if lost.any():
-            row = self.rows.index[lost.argmax()] + 1
-            raise LabError(f"row {row} has no {self.problem}: every rollout needs its problem")
+        self.grouping = [self.step, *self.within, self.problem] if self.problem else []
+        if self.problem:
+            lost = self._each(self.problem, missing)
+            if lost.any():
+                row = self.rows.index[lost.argmax()] + 1
+                raise LabError(f"row {row} has no {self.problem}: every rollout needs its problem")
         self.group = numbered(self.rows, *self.grouping)
         if self.problem == "uid" and self.group.max() + 1 == len(self.rows):
             self._name_by_uid()
@@ -272,18 +267,17 @@ class Reading:
                 f"rollout {index} of problem {name!r} appears twice: give every rollout of a"
                 " problem its own index"
             )
-        self.cells["uid"] = list(dict.fromkeys(name for name, _ in rollouts))
+        problems = [name for name, _ in rollouts]
+        self.cells["uid"] = list(dict.fromkeys(problems))
         numbers = {name: i for i, name in enumerate(self.cells["uid"])}
-        codes = np.array([numbers[name] for name, _ in rollouts])
-        self.rows = self.rows.assign(uid=codes[self.rows["uid"]])
+        places = np.array([numbers[name] for name in problems])
+        self.rows = self.rows.assign(uid=places[self.rows["uid"]])
         self.group = numbered(self.rows, *self.grouping)
 
     def _keep(self, rows: Any) -> None:
         """Leave only some of the rows."""
         self.rows = self.rows[rows]
-        self.group = np.arange(len(self.rows))
-        if self.problem:
-            self.group = numbered(self.rows, *self.grouping)
+        self.group = numbered(self.rows, *self.grouping)
 
     def _name(self, row: int) -> str:
         """The name of the problem of a row."""

@@ -220,7 +220,6 @@ def _by_key(document: Row) -> list[Row] | None:
             return _by_key({key: list(each.values()) for key, each in document.items()})
         if all(map(tells, values[:LOOKED_AT])):
             return [{"(key)": key} | row for key, row in document.items()]
-        return None
     if not all(isinstance(each, list) for each in values):
         return None
     cells = list(itertools.chain.from_iterable(values))
