@@ -22,6 +22,7 @@ from typing import Any, TextIO
 
 from lab.errors import LabError
 from lab.rollouts.structure import (
+    LOOKED_AT,
     Row,
     check_distinct,
     plan_of,
@@ -31,7 +32,6 @@ from lab.rollouts.structure import (
 )
 
 SEPARATORS = (",", ";", "\t", "|")
-LOOKED_AT = 100  # rows from which the columns of a file are known
 CHUNK = 16_384  # rows that are taken at once
 _ONE = r"\s*(?:-?\d+(?:\.\d+)?|[Tt]rue|[Ff]alse|None|null|nan)\s*"
 LIST = re.compile(rf"\[{_ONE}(?:,{_ONE})*\]")  # of numbers and truth values in a cell of csv
@@ -43,16 +43,8 @@ GIVE = (
     "give a run, a folder, or files of .csv, .tsv, .json, .jsonl, .parquet, .arrow, or .gz or .zst"
     " of texts"
 )
-BROKEN = (
-    OSError,
-    EOFError,
-    MemoryError,
-    NotImplementedError,
-    ValueError,
-    RecursionError,
-    csv.Error,
-    zlib.error,
-)
+OUT_OF_BOUNDS = (MemoryError, NotImplementedError, RecursionError)
+BROKEN = (OSError, EOFError, ValueError, csv.Error, zlib.error, *OUT_OF_BOUNDS)
 
 Chunk = dict[str, list[Any]]
 
@@ -63,7 +55,6 @@ class Table:
     rows at once, and may be called once. A dot leads into an object.
     """
 
-    path: Path
     first: list[Row]
     chunks: Callable[[Sequence[str]], Iterator[Chunk]]
 
@@ -116,7 +107,7 @@ def open_table(path: Path) -> Table:
             names, found = _arrow(path, kind)
             first = list(itertools.islice(found(names), LOOKED_AT))
             if first and not plan_of(first):
-                return Table(path, first, partial(_chunks, path, found, names))
+                return Table(first, partial(_chunks, path, found, names))
             rows = unfolded(found(names))
         else:
             rows = unfolded({"csv": _csv, "jsonl": _jsonl, "json": _json}[str(kind)](path))
@@ -124,7 +115,7 @@ def open_table(path: Path) -> Table:
     if not first:
         raise LabError(f"{path} cannot be read (it is empty): {GIVE}")
     everything = itertools.chain(first, rows)
-    return Table(path, first, partial(_chunks, path, lambda _: everything, []))
+    return Table(first, partial(_chunks, path, lambda _: everything, []))
 
 
 def _chunks(

@@ -30,7 +30,7 @@ from lab.rollouts.names import (
 
 Row = dict[str, Any]
 
-LOOKED_AT = 100  # rows by which it is decided how all are unfolded
+LOOKED_AT = 100  # rows by which it is decided how all are unfolded and read
 DEEP = 8  # lists within lists
 CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 NO_NUMBER = ("n/a", "na", "nan", "none", "null")
@@ -149,7 +149,7 @@ def tells(row: Any, deep: int = DEEP) -> bool:
 # --- Documents ------------------------------------------------------------------------------------
 
 
-def rows_of_document(document: Any) -> Iterator[Row]:
+def rows_of_document(document: Any) -> list[Row]:
     """The rows of a JSON object. LabError: it is no table."""
     rows = _table_in(document, DEEP) if isinstance(document, dict) else None
     if rows is None:
@@ -158,7 +158,7 @@ def rows_of_document(document: Any) -> Iterator[Row]:
             " or an object of what the rollouts of each problem got; a mean alone says nothing of"
             " single problems"
         )
-    yield from rows
+    return rows
 
 
 def _table_in(document: Row, deep: int) -> list[Row] | None:
