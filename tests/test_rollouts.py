@@ -173,6 +173,17 @@ def test_the_command_says_which_rows_are_read(tmp_path, capsys):
     )
 
 
+@pytest.mark.parametrize(
+    "reward, words",
+    [("k", "columns problem, k hold no reward"), ("completion", "reward x in row 1")],
+)
+def test_a_named_reward_that_is_empty_or_a_text_is_refused(tmp_path, reward, words):
+    path = tmp_path / "a.csv"
+    path.write_text("problem,sample,completion,k\na,0,x,\na,1,y,\nb,0,x,\nb,1,z,\n")
+    with pytest.raises(LabError, match=words):
+        read_table_counts(path, Choice(reward=reward))
+
+
 def test_two_columns_of_one_name_in_parquet_are_refused(tmp_path):
     table = pa.table([["a", "a"], [0, 1], [1, 1]], names=["problem", "reward", "reward"])
     pq.write_table(table, tmp_path / "a.parquet")

@@ -146,7 +146,8 @@ def wanted(first: Sequence[Row], choice: Choice, several: bool = False) -> Wante
     texts = [
         name
         for name in names
-        if name not in (*problems, *lengths) and {type(cell) for cell in cells[name]} - {float}
+        if name not in (*problems, *lengths, *choice.columns)
+        and {type(cell) for cell in cells[name]} - {float}
     ]
     long = [*hinted(texts, "text")[:1], *hinted(texts, "answer")[:1]]
     kept = [
@@ -231,6 +232,8 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
     names = list(cells)
     size = _size(names, choice, lists)
     if choice.reward:
+        if choice.reward not in cells:  # it is empty
+            return None
         return Outcome(_kind(choice.reward, cells, choice, size), [choice.reward], size)
     unfolded = "(row)" in names
     rights = [name for name in hinted(names, "right") if not unfolded and name != size]
