@@ -146,7 +146,7 @@ def wanted(first: Sequence[Row], choice: Choice, several: bool = False) -> Wante
     texts = [
         name
         for name in names
-        if name not in (*problems, *lengths, *choice.columns)
+        if name not in (*problems, *lengths, choice.reward)
         and {type(cell) for cell in cells[name]} - {float}
     ]
     long = [*hinted(texts, "text")[:1], *hinted(texts, "answer")[:1]]
