@@ -106,7 +106,7 @@ def test_a_cell_of_a_figure_without_runs_has_no_chance_and_of_one_with_runs_an_u
 @pytest.mark.parametrize(
     "place, message",
     [
-        ("maze pass@k", "cannot read 'maze pass@k': write FIGURE: COLUMN where KEY=VALUE"),
+        ("maze pass@k", "cannot read 'maze pass@k': write NAME: METRIC where KEY=VALUE"),
         ("maze/maze: entropy where objective=maxr", "names no row: change a condition"),
         ("maze/maze: entropi where objective=maxrl", "unknown metric of maze/maze 'entropi': did"),
         ("maze/maze: entropy where objectiv=maxrl", "objectiv.: did you mean .objective."),
