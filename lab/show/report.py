@@ -272,7 +272,7 @@ def report(
     return file
 
 
-def _html(notebook: Path, remarks: Sequence[str], verdicts: Sequence[str]) -> str:
+def _html(notebook: Path, remarks: Sequence[str], verdicts: Sequence[str] = ()) -> str:
     """The text and results of an executed notebook as one page, pictures included.
 
     The `remarks` come first, then the `verdicts`.
