@@ -105,13 +105,36 @@ def test_a_tolerance_holds_where_a_set_declares_one_and_for_numbers_alone():
 
 NOT_UNDERSTOOD = [
     "f'(x)", r"x \bmod 3", "1/0", "(((", r"9^{9^{9^9}}", r"2x\approx 3", r"x\approx 3", "==", ",",
-    r"\begin{pmatrix}\end{pmatrix}", r"\gcd(4, 6)",
+    r"\begin{pmatrix}\end{pmatrix}", r"\gcd(4, 6)", "gcd(12,18)", "lcm(4, 6)",
+    "max(1,2)", "min(1, 2)",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("gold", NOT_UNDERSTOOD)
 def test_a_gold_that_is_not_understood_has_no_verdict(gold):
     assert read_gold(gold) is None and settle("5", gold) is None
+
+
+HOSTILE = [
+    (r"(1,2)\cup 3:4", "(1,2]"), ("a(b+1,c+1)^2", "5"), ("x(1,2)^2+x", "5"),
+    (r"((\pm 1, \pm 2), \mp 3)", "(1,2)"), (r"\begin{cases}\end{cases}", "5"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text, other", HOSTILE)
+def test_a_text_that_nobody_foresaw_is_wrong_as_an_answer_and_ends_no_run_as_a_gold(text, other):
+    assert settle(text, other) in ("different", "unreadable")
+    assert settle(other, text) in ("different", None)
+
+
+def test_an_error_that_nobody_foresaw_is_no_verdict_and_ends_no_run(monkeypatch):
+    assert read_gold("1234") is not None
+
+    def broken(text):
+        raise IndexError(text)
+
+    monkeypatch.setattr("lab.judge.equality.read", broken)
+    assert settle("12 + 1", "1234") == "unreadable" and read_gold("12 + 1234") is None
 
 
 def rows(name: str) -> list[dict[str, str]]:

@@ -193,7 +193,8 @@ def _decided(tree: Tree, functions: frozenset[str]) -> Tree:
     if tree[0] == "call":
         return ("apply" if tree[1][1] in functions or len(parts) > 2 else "*", *parts)
     # x(x+1)^2 has its power on the brackets alone, f(x)^2 on the function's value
-    if tree[0] in ("^", "!") and tree[1][0] == "call" and tree[1][1][1] not in functions:
+    is_power = tree[0] in ("^", "!") and tree[1][0] == "call" and len(tree[1]) == 3
+    if is_power and tree[1][1][1] not in functions:
         _, factor, inside = parts[0]
         return ("*", factor, (tree[0], inside, *parts[1:]))
     return (tree[0], *parts)
@@ -487,6 +488,8 @@ class Reader:
     def letters(self, word: str) -> Tree:
         """Letters side by side are a product; the last one takes an index or a power."""
         if len(word) > 5:
+            raise Unreadable(word)
+        if word in ("gcd", "lcm", "max", "min") and self.next in OPENING:  # unknown functions
             raise Unreadable(word)
         self.rest.extend(Token(letter) for letter in reversed(word[1:]))
         return self.indexed(word[0])

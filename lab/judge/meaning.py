@@ -399,7 +399,8 @@ def _cases(spelt: str) -> Answer | None:
     match = _CASES.fullmatch(spelt)
     if match is None or (match["label"] and not _label(match["label"], [])):
         return None
-    rows = [row.strip() for row in _ROWS.split(match["cases"] or match["array"]) if row.strip()]
+    inside = match["cases"] or match["array"] or ""
+    rows = [row.strip() for row in _ROWS.split(inside) if row.strip()]
     if not any("&" in row for row in rows):
         return _joined(", ".join(row.rstrip(",;. ") for row in rows))
     pairs = []
@@ -599,6 +600,8 @@ def _bracketed(text: str) -> Several | None:
     if brackets == "{}" or len(values) == sum(map(len, values)):
         return Several(brackets, tuple(chain(*values)))
     if r"\mp" in inside:  # (±1, ∓2) are two points, (±1, ±2) four
+        if any(len(place) not in (1, 2) for place in values):
+            raise Unreadable("signs inside of signs")
         chosen = [*zip(*(place * (2 // len(place)) for place in values), strict=True)]
     elif len(values) <= 6:
         chosen = [*product(*values)]
