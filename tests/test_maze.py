@@ -553,6 +553,14 @@ def test_a_walk_is_written_in_letters_and_what_is_no_move_as_a_question_mark():
     assert as_texts(draw(5, 1, 0, "a", 0, CPU))[0].startswith("#####/#")
 
 
+def test_showing_a_maze_gives_its_grid_and_fresh_rollouts_in_it(young):
+    policy = load_policy(young, config_of())
+    text, walks = policy.show(2, 20)
+    assert text == as_texts(policy.evaluation_set[2:3])[0]
+    assert len(walks) == 20 and len(set(walks)) > 1
+    assert policy.show(2, 20) == (text, walks) and policy.show(1, 20)[0] != text
+
+
 def test_what_is_examined_depends_on_the_seed_only_through_the_rollouts(young):
     one, other = (load_policy(young, config_of(seed=seed)) for seed in (0, 1))
     assert torch.equal(one.evaluation_set.walls, other.evaluation_set.walls)

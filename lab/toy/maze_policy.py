@@ -220,6 +220,17 @@ class MazePolicy:
         groups |= {key: np.array(values) for key, values in columns.items()}
         return metrics, groups
 
+    @torch.no_grad()
+    def show(self, number: int, rollouts: int) -> tuple[str, list[str]]:
+        """The grid of a maze of the evaluation and new rollouts in it, as text for a reader.
+
+        The formats are those of `as_texts` and `as_letters`.
+        """
+        maze = self.evaluation_set[number : number + 1]
+        uniforms = self.uniforms("show", number, 1, rollouts)
+        sampled = self.sample_rollouts(self.read(maze), rollouts, uniforms)
+        return as_texts(maze)[0], [as_letters(tokens) for tokens in sampled.tokens[0].tolist()]
+
 
 def as_texts(mazes: Mazes) -> list[str]:
     """Each maze as rows of '#' and '.', joined by '/'."""
