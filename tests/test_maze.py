@@ -273,6 +273,7 @@ def test_a_step_that_nothing_solves_moves_nothing_and_smoothing_still_does(young
         (0.9, 2**17, {}, sample_rows),
         (0.9, 2 * 12 * 16, {}, sample_rows),
         (1.0, 2 * 12 * 16, {}, maze_policy.sample_tree),
+        (1.0, 2**17, {"greedy_filter": True}, sample_rows),
     ],
 )
 def test_a_maze_whose_advantages_are_all_zero_is_not_scored_and_the_step_is_the_same(
@@ -372,8 +373,8 @@ def test_a_step_in_parts_has_the_gradient_and_the_record_of_a_step_at_once(
     assert at_once == 1 and 2 <= several == due
     largest = max(gradient.norm() for gradient in whole.values())
     for name, gradient in whole.items():
-        # Between processors sums are rounded in other orders: by up to 1.2e-6.
-        assert (split[name] - gradient).norm() <= 3e-6 * largest, name
+        # Processors round sums differently: on one it is 1e-6 at most, on another 1.2e-6.
+        assert (split[name] - gradient).norm() <= 2e-6 * largest, name
     exact = {
         "train pass@1",
         "solved",
@@ -700,7 +701,11 @@ def test_a_run_taken_up_at_any_step_gives_what_an_undisturbed_one_gives(young):
     chosen, config = experiment("maze"), config_of(**LIVELY)
     whole = taken_up_anywhere(lambda state: chosen.train(config, state, start=young))
     (_, first), (end, last) = whole[0], whole[-1]
-    moved = [name for name in first if not torch.equal(first[name], last[name])]
+    moved = [
+        name
+        for name in first
+        if name.startswith("model/") and not torch.equal(first[name], last[name])
+    ]
     assert len(moved) > 20 and end.metrics["train pass@1"] > 0
 
 

@@ -208,7 +208,7 @@ def test_inversion_gives_every_word_its_share_of_the_numbers(chances):
 
 
 @pytest.mark.parametrize("sample", SAMPLERS)
-@pytest.mark.parametrize("length, grid", [(2, 100), (3, 22)])
+@pytest.mark.parametrize("length, grid", [(2, 160), (3, 28)])
 def test_the_share_of_numbers_that_say_a_sequence_is_its_probability(model, sample, length, grid):
     """Every sequence's probability by full forward passes; an even grid of numbers over the cube
     gives each sequence a box of that volume. A side of the box is off by at most one grid point,

@@ -57,7 +57,11 @@ def taken_up_anywhere(train: Callable[[State | None], Iterable[Record | Pause]])
     same end, and without a change of the state that it was given.
     """
     whole = told(train(None))
-    assert not same(whole[0][1], whole[-1][1])
+    first, last = (
+        {key: value for key, value in state.items() if key.startswith("model/")}
+        for state in (whole[0][1], whole[-1][1])
+    )
+    assert not same(first, last)
     for output, state in whole[:-1]:
         given = copied(state)
         again = [pair for pair in told(train(given)) if pair[0].step > output.step]

@@ -19,7 +19,6 @@ from. The keys and values of prompts have "kv_heads" heads of "head_size" number
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -79,7 +78,8 @@ class Rollouts:
         return replace(few, truncated=truncated, entropy=entropy)
 
 
-class PrefixTree(NamedTuple):
+@dataclass(frozen=True)
+class PrefixTree:
     """The distinct prefixes of a batch of rollouts, shorter ones first.
 
     Of each prefix: its last token, the number of tokens before it, its problem, the slot among
@@ -208,14 +208,13 @@ class TreeBuilder:
         if not self.levels:
             empty = self.problem[:0]
             return PrefixTree(empty, empty, empty, empty, self.visible[:0])
-        tokens, depths, problems, slots, visible = zip(*self.levels, strict=True)
-        width = visible[-1].shape[1]
+        width = self.levels[-1].visible.shape[1]
         return PrefixTree(
-            torch.cat(tokens),
-            torch.cat(depths),
-            torch.cat(problems),
-            torch.cat(slots),
-            torch.cat([_widened(level, width) for level in visible]),
+            torch.cat([level.tokens for level in self.levels]),
+            torch.cat([level.depths for level in self.levels]),
+            torch.cat([level.problems for level in self.levels]),
+            torch.cat([level.slots for level in self.levels]),
+            torch.cat([_widened(level.visible, width) for level in self.levels]),
         )
 
 
@@ -265,13 +264,21 @@ class CachedTreeBuilder(TreeBuilder):
         self.add_level(parent, token, new)
         logits = self.chains[self.problem, min(depth, self.chains.shape[1] - 1)]
         if len(new):
-            logits[new] = self._read(PrefixTree(*(column[new] for column in self.levels[-1])))
+            level = self.levels[-1]
+            unread = PrefixTree(
+                level.tokens[new],
+                level.depths[new],
+                level.problems[new],
+                level.slots[new],
+                level.visible[new],
+            )
+            logits[new] = self._read(unread)
         return logits
 
     def _read(self, prefixes: PrefixTree) -> Float[Tensor, "prefixes vocabulary"]:
         """The logits after prefixes, sorted by problem; fills their slots in the cache."""
-        token, depth, problem, slot, visible = prefixes
-        needed = self.prompt_length + visible.shape[1]
+        problem, slot = prefixes.problems, prefixes.slots
+        needed = self.prompt_length + prefixes.visible.shape[1]
         if needed > self.cache[0][0].shape[2]:
             # Allocate `needed` more places than there are, so that few levels have to copy.
             self.cache = [
@@ -279,7 +286,7 @@ class CachedTreeBuilder(TreeBuilder):
                 for keys, values in self.cache
             ]
         columns = _Columns(problem, rank_in_problem(problem), len(self.slots_used))
-        bias = columns.bias(visible, self.prompt_length)
+        bias = columns.bias(prefixes.visible, self.prompt_length)
 
         def attention(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
             keys, values = self.cache[layer]
@@ -287,7 +294,8 @@ class CachedTreeBuilder(TreeBuilder):
             values[problem, :, self.prompt_length + slot] = v
             return columns.attend(q, keys[:, :, :needed], values[:, :, :needed], bias)
 
-        return self.model.logits(self.model(token, self.prompt_length + depth, attention))
+        positions = self.prompt_length + prefixes.depths
+        return self.model.logits(self.model(prefixes.tokens, positions, attention))
 
 
 def share_prefixes(
