@@ -111,8 +111,10 @@ def complete_options(
             raise unknown(f"option of {kind} {name!r}", option, [*valid, *also])
     for parameter in parameters:
         if parameter.default is parameter.empty and parameter.name not in options:
-            written = "ESTIMATOR" if parameter.name == "of" else f"{parameter.name}=..."
-            raise LabError(f"{kind} {name!r} needs {parameter.name}: write {name}({written})")
+            written = write_call(name, {**options, parameter.name: ...})
+            blank = "ESTIMATOR" if parameter.name == "of" else "..."
+            written = written.replace("Ellipsis", blank)
+            raise LabError(f"{kind} {name!r} needs {parameter.name}: write {written}")
     return {
         parameter.name: options.get(parameter.name, parameter.default) for parameter in parameters
     }

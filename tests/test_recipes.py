@@ -366,7 +366,7 @@ def test_what_is_no_recipe_is_refused_with_one_sentence(text, words):
 @pytest.mark.parametrize(
     "parts, words",
     [
-        ({"allocation": [4, 4]}, "formula '[4, 4]': write text of at most 200 characters"),
+        ({"allocation": [4, 4]}, "allocation = [4, 4]: give allocation as text"),
         ({"allocation": "-p"}, "allocation -0.001 at p = 0.001"),
         ({"chance": "sqrt(0.4 - p)"}, "chance nan at p = 0.5"),
         ({"gate": 3}, "unknown gate '3'"),

@@ -155,7 +155,7 @@ def test_a_rule_is_made_again_from_its_text(text):
     [
         ("untill(right=1, cap=4)", "did you mean 'until'"),
         ("until(rigth=1, cap=4)", "did you mean 'right'"),
-        ("until(right=1)", "needs cap: write until"),
+        ("until(right=1)", r"needs cap: write until\(right=1, cap=\.\.\.\)"),
         ("until(cap=4)", "waits for nothing"),
         ("until(right=3, wrong=2, cap=4)", "at least right \\+ wrong = 5"),
         ("until(right=1, cap=10, round=4)", "a multiple of 4"),

@@ -194,7 +194,12 @@ def _group_sizes(
     """The sizes of groups, each with the chance that a problem gets it, for every p."""
     if allocation is None:
         yield N, np.ones_like(p)
-    elif str(allocation).strip().startswith("by_last_rate"):
+    elif not isinstance(allocation, str):
+        raise LabError(
+            f"allocation = {allocation!r}: give allocation as text, a formula of p such as"
+            ' "min(64, 2/p)" or by_last_rate(32, 16, 8)'
+        )
+    elif allocation.strip().startswith("by_last_rate"):
         _, numbers = _read_call(allocation)
         if len(numbers) < 2 or not all(isinstance(n, int) for n in numbers):
             raise LabError(

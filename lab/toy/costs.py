@@ -36,8 +36,8 @@ def of_mazes(config: MazeConfig) -> Costs | None:
 
     Every rollout is counted at its full length. A captured graph keeps its memory to itself, so
     that of rollouts for training, of those for evaluation and of the update adds up. Evaluations
-    with exact pass rates are not counted, and with such a gradient nothing is (None), because
-    nobody knows their prefixes beforehand.
+    with exact pass rates are not counted. None: with a gradient of exact pass rates, whose prefixes
+    nobody knows beforehand.
     """
     if config.gradient != "sampled":
         return None

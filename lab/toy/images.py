@@ -106,7 +106,7 @@ class Images(WithGradientSource):
             metrics |= {key: float(shares @ [batch[key] for batch in graded]) for key in graded[0]}
         groups = {"problem": np.arange(len(p)), "pass_rate": p}
         if norms:
-            first = torch.cat(norms)[:SCORE_NORM_IMAGES].cpu().numpy()
+            first = torch.cat(norms)[:SCORE_NORM_IMAGES].double().cpu().numpy()
             groups["score_norm"] = np.pad(first, (0, len(p) - len(first)), constant_values=np.nan)
         return metrics, groups
 

@@ -98,7 +98,7 @@ class MeasuredWeight:
     N: int
     weight: float  # its projection on grad p, in units of grad p: on average w_N(p)
     error: float  # the standard error of `weight`, over groups
-    gradient: Float[Tensor, " weights"]  # itself, which ascends
+    gradient: Float[Tensor, " weights"]  # the mean gradient itself, which ascends
 
 
 def measured_weights(

@@ -153,7 +153,9 @@ class MazePolicy:
         All metrics are of the lower bound. "unknown pass@k" is by how much the upper bound exceeds
         it at most, over k; those named after a log-likelihood, the diversity or the share of the
         shortest path are means over the mazes that can be solved within the length. The groups hold
-        both bounds, `RightAnswers.diversity`, and the grid as text.
+        for each maze both bounds ("pass_rate", "pass_rate_high"), how much of the lower one is the
+        probability of a shortest path ("shortest_path_share"), `RightAnswers.diversity` and
+        `prefixes`, the moves of that path ("moves"), and the grid as text ("grid").
         """
         columns: defaultdict[str, list[Any]] = defaultdict(list)
         for first in range(0, len(self.evaluation_set), EVALUATION_MAZES):
@@ -187,7 +189,9 @@ class MazePolicy:
     def evaluate_by_sampling(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Pass@k from `config.samples` rollouts a maze, and the shares of the ways to be wrong.
 
-        The groups hold the grid as text, and the most frequent right and wrong path.
+        The groups hold for each maze the number of rollouts ("n") and of right ones ("right"), the
+        grid as text ("grid"), and the most frequent right and wrong path ("right_walk",
+        "wrong_walk").
         """
         columns: defaultdict[str, list[Any]] = defaultdict(list)
         outcome_sums = torch.zeros(len(OUTCOMES), device=self.device)

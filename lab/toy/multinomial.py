@@ -1,4 +1,4 @@
-"""Sampled answers at a cost that hardly grows with their number.
+"""Counts of sampled answers, also under a stopping rule: the cost hardly grows with their number.
 
 Where a policy is one softmax over a few answers, the loss of N rollouts depends only on how often
 each answer was drawn. Drawing those counts in place of the N answers gives a gradient with exactly

@@ -25,7 +25,8 @@ from lab.training.rng import stream_seed
 
 # Attention of the tokens of a forward pass, from the layer's number, queries, keys and values.
 Attention = Callable[[int, Tensor, Tensor, Tensor], Tensor]
-# Of rollouts: in several trees for each problem, each with as many queries and keys.
+# Queries, and keys or values, of the tokens of rollouts. The rollouts of a problem form one tree or
+# several, and all trees have the same numbers of queries and of keys.
 Queries = Float[Tensor, "problems trees queries heads head_size"]
 Keys = Float[Tensor, "problems trees keys kv_heads head_size"]
 # The keys and values of the prompts in one layer, and in all layers.

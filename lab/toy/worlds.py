@@ -1,4 +1,4 @@
-"""What a toy world is, and the loop in which it learns: state in, records out."""
+"""What a toy world is, the loop in which it learns (state in, records out), and its optimizers."""
 
 from __future__ import annotations
 
@@ -95,13 +95,15 @@ def rescale_gradients(model: torch.nn.Module, norm: float) -> None:
     torch._foreach_mul_(gradients, norm / total.clamp_min(1e-12))
 
 
-# PyTorch wraps the methods of its optimizers so that torch.compile treats them specially, and the
-# wrappers import torch._dynamo at their first call: more than two seconds in every process that
-# trains, as long as importing torch. The toy worlds compile no optimizer, so they call the wrapped
-# methods. Should PyTorch drop the wrappers, these are the same classes.
-
-
 class _Unwrapped(torch.optim.Optimizer):
+    """The methods of an optimizer without the wrappers that PyTorch puts around them.
+
+    The wrappers are for torch.compile, and import torch._dynamo at their first call: more than two
+    seconds in every process that trains, as long as importing torch. The toy worlds compile no
+    optimizer, so they call the wrapped methods. Should PyTorch drop the wrappers, these are the
+    same classes.
+    """
+
     add_param_group = inspect.unwrap(torch.optim.Optimizer.add_param_group)
     load_state_dict = inspect.unwrap(torch.optim.Optimizer.load_state_dict)
     state_dict = inspect.unwrap(torch.optim.Optimizer.state_dict)

@@ -13,7 +13,8 @@ EXIT_CODE = 128 + signal.SIGTERM  # what a shell reports for a process that SIGT
 class Terminated(BaseException):
     """Work was stopped by SIGTERM and is complete on disk; the command line exits with EXIT_CODE.
 
-    Its text is for standard error. As a BaseException it passes every `except Exception`.
+    Its text is for standard error, or empty for a process that should print nothing. As a
+    BaseException it passes every `except Exception`.
     """
 
 
