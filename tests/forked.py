@@ -141,6 +141,12 @@ def _as_if_new(words: list[str], cwd: str, env: dict[str, str]) -> None:
     atexit._clear()
     pools._threads_queues.clear()  # threads that do not exist here, or that have become this one
     asyncio.set_event_loop_policy(None)
+    if "tqdm.std" in sys.modules:  # another thread may have held its locks
+        tqdm = sys.modules["tqdm.std"]
+        tqdm.TqdmDefaultWriteLock.th_lock = threading.RLock()
+        for owner, lock in ((tqdm.TqdmDefaultWriteLock, "mp_lock"), (tqdm.tqdm, "_lock")):
+            if hasattr(owner, lock):
+                delattr(owner, lock)
     if words[0] == "ipykernel_launcher":  # matplotlib asks for it when it is imported
         sys.modules["matplotlib"].rcParams["backend"] = "module://matplotlib_inline.backend_inline"
     # The descriptors may be pipes now, where they were files in which a stream has a place.

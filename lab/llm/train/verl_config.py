@@ -187,8 +187,6 @@ def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
             )
         if not config.clip:
             raise LabError("clip = 0: PPO clips its ratio; give for example clip=0.2")
-    else:
-        load_estimator(config).coefficients(config.rollouts)
     if config.updates > 1 and not config.clip:
         raise LabError(
             f"clip = 0 with updates = {config.updates}: the later updates of a batch would be"
@@ -199,6 +197,8 @@ def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
             "score = 'grpo': it has no gradient where the policy is its reference, which is all"
             " that verl can use of PACS; take rloo or dr_grpo"
         )
+    if estimator != "ppo":
+        load_estimator(config).coefficients(config.rollouts)
     prompts, updates = config.prompts, config.updates
     if prompts % updates:
         raise LabError(
