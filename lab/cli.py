@@ -502,12 +502,14 @@ def _figures(arguments: argparse.Namespace) -> int:
 )
 def _report(arguments: argparse.Namespace) -> None:
     from lab.papers.claims import verdict_lines
+    from lab.runs.sweep_file import read_sweep
     from lab.show.report import report
 
     options = {key: getattr(arguments, key) for key in ("experiment", "metric", "by", "against")}
     sweeps = [path for path in arguments.sources if path.suffix == ".toml" and path.exists()]
     verdicts: list[str] = []
     for path in sweeps:
+        read_sweep(path)  # refuses what is no sweep
         try:
             verdicts += verdict_lines(path)
         except LabError as error:  # the page may be about other runs of the file

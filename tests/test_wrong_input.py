@@ -179,11 +179,12 @@ def test_a_terminal_without_the_letters_shows_their_codes():
     assert done.returncode == 0 and done.stderr == "" and "\\u" in done.stdout
 
 
-def test_lessons_without_notebooks_say_so(here, monkeypatch, refused):
-    monkeypatch.setattr("lab.runs.ladder.NOTEBOOKS", here / "notebooks")
-    for words in (["lessons", "--index"], ["lessons"]):
+def test_the_labs_own_lessons_are_written_in_its_checkout_alone(here, monkeypatch, refused):
+    (here / "pyproject.toml").write_text("[tool.lab]\n")
+    monkeypatch.chdir(here)
+    for words in (["lessons", "--index"], ["lessons"], ["lessons", "weights"]):
         assert refused(*words).endswith(
-            "an installed package has none, so run this in a clone of the project"
+            "name a lesson of this project, or run this in a clone of the lab"
         )
 
 

@@ -27,7 +27,9 @@ def init(folder: Path) -> list[Path]:
     try:
         version = metadata.version("rlvr-lab")
     except metadata.PackageNotFoundError as error:
-        raise LabError("rlvr-lab is not installed here: pip install it first") from error
+        raise LabError(
+            "rlvr-lab is not installed here: install it first, see its README"
+        ) from error
     words = {"LAB_VERSION": version, "NAME": name}
     files = []
     for template in sorted(TEMPLATES.rglob(f"*{SUFFIX}")):
