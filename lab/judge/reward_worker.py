@@ -2,15 +2,15 @@
 
     python -P reward_worker.py DESCRIPTOR FUNCTION FOLDER REWARDS
 
-Requests come on a socket, replies go back, and nothing else does; `lab.judge.worker_pool` has the
-other end. FUNCTION is "FILE.py:NAME" or "MODULE:NAME", FOLDER is where modules are looked for, and
+Requests come on a socket, replies go back, and nothing else does; `lab.judge.rewards` has the other
+end. FUNCTION is "FILE.py:NAME" or "MODULE:NAME", FOLDER is where modules are looked for, and
 REWARDS is "binary" or "graded". This file runs by itself: it imports nothing of the lab, and runs
 no text of a model.
 
 What the function runs must not speak for it, since that may be a program that a model wrote. A
-program does not inherit the socket, a fork closes it, and descriptors 0 to 2 are of no use: the
-pool gives the worker no input, and takes nothing printed for a reply. A reply carries the number of
-its request, drawn at random, which only this loop has read.
+program does not inherit the socket, a fork closes it, and descriptors 0 to 2 are of no use: there
+is no input, and nothing printed is taken for a reply. A reply carries the number of its request,
+drawn at random, which only this loop has read.
 """
 
 import importlib
@@ -57,15 +57,15 @@ def serve(descriptor: int, arguments: list[str]) -> None:
 def work(spec: str, folder: str, rewards: str) -> Generator[Any, Any, None]:
     """Yields "ready", then a reply to each request (seconds, completions, answers).
 
-    That is {"rewards": [...]}, or {"fault": "..."} if the function fails or gives something else. A
-    function that cannot be loaded is a fault in place of "ready". Whatever it raises is a fault,
-    `SystemExit` and others that are no `Exception` too.
+    That is {"rewards": [...]}, or {"fault": "..."} if the function fails or gives something else;
+    what is wrong with a function that cannot be loaded comes in place of "ready". Whatever it
+    raises is a fault, `SystemExit` and others that are no `Exception` too.
     """
     reply: Any = "ready"
     try:
         function = load(spec, folder)
     except BaseException as error:
-        reply = {"fault": f"cannot be loaded: {described(error)}"}
+        reply = f"cannot be loaded: {described(error)}"
     while True:
         seconds, completions, answers = yield reply
         signal.setitimer(signal.ITIMER_REAL, seconds + 1)  # should nobody be left to kill us

@@ -11,19 +11,112 @@ rollout. What it prints is shown on standard error, with its name; it has no sta
 
 from __future__ import annotations
 
+import json
 import os
+import secrets
+import signal
+import socket
+import subprocess
 import sys
+import threading
+import time
 from collections.abc import Sequence
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError, real, whole
-from lab.judge.verifier import MIN_CHECKS, Verdict, Verifier
-from lab.judge.worker_pool import START_SECONDS, Request, Workers
+from lab.judge.verifier import MIN_CHECKS, Verdict, Verifier, paired
 
 BATCH = 64  # completions a call
 SHOWN = 10_000  # characters of what a function prints, over its life
+SCRIPT = Path(__file__).with_name("reward_worker.py")
+START_SECONDS = 60.0  # wall time that a worker has to load the function
+PART = 1 << 16  # bytes read at a time: as many as a pipe of Linux holds
+
+
+class Worker:
+    """A process that runs `reward_worker.py`, for work that may hang.
+
+    It is a fresh interpreter in a session of its own, not a fork: threads and CUDA in the caller do
+    not matter. Should the caller be gone when a call is late, its own timer ends it; at the end of
+    its socket it ends. Time is wall time, because a user's function may wait for something.
+    """
+
+    def __init__(self, arguments: list[str]) -> None:
+        self.channel, theirs = socket.socketpair()
+        path = os.pathsep.join(entry or os.curdir for entry in sys.path)
+        with theirs:
+            descriptor = theirs.fileno()
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", str(SCRIPT), str(descriptor), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                bufsize=0,
+                env=dict(os.environ) | {"PYTHONPATH": path},
+                pass_fds=[descriptor],
+                start_new_session=True,
+            )
+        self.output: Any = self.process.stdout
+        self.heard: list[Any] = [self.channel, self.output]
+        self.printed = b""  # since the last call
+        self.loaded = False
+
+    def ask(self, content: Any, seconds: float) -> Any:
+        """The reply to a request, which is JSON; "timeout" or "crash" for none."""
+        if not self.loaded:
+            faults = {
+                "crash": "ends its process when it is loaded",
+                "timeout": f"is not loaded after {START_SECONDS:g} s",
+            }
+            if (loaded := self._reply(0, START_SECONDS)) != "ready":
+                return {"fault": faults.get(str(loaded), loaded)}
+            self.loaded = True
+        number = secrets.randbits(64)
+        self.channel.settimeout(seconds)
+        # A worker that has just died, or that reads nothing, is noticed when its reply is awaited.
+        with suppress(OSError):
+            self.channel.sendall(json.dumps([number, content]).encode() + b"\n")
+        return self._reply(number, seconds)
+
+    def _reply(self, number: int, seconds: float) -> Any:
+        """The reply to the request of this number, "timeout", or "crash" for any other text.
+
+        What the worker and its processes print is taken all the while, so that none waits.
+        """
+        deadline = time.monotonic() + seconds
+        line = b""
+        while (left := deadline - time.monotonic()) > 0:
+            readable = wait(self.heard, left)
+            if self.output in readable:
+                part = self.output.read(PART)
+                self.printed = (self.printed + part)[:PART]
+                if not part:  # all that could print have ended
+                    self.heard.remove(self.output)
+            if self.channel in readable:
+                part = b""
+                with suppress(OSError):  # it died without having read the request
+                    part = self.channel.recv(PART)
+                line += part
+                if part and not part.endswith(b"\n"):
+                    continue
+                with suppress(ValueError, TypeError):
+                    replied, reply = json.loads(line)
+                    if replied == number:
+                        return reply
+                return "crash"
+        return "timeout"
+
+    def kill(self) -> None:
+        """End the process and all of its group with SIGKILL, and wait until it is gone."""
+        with suppress(ProcessLookupError, PermissionError):  # macOS refuses where all have ended
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.channel.close()
+        self.output.close()
 
 
 class RewardFunction:
@@ -55,18 +148,20 @@ class RewardFunction:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         self.seconds = real("seconds", seconds, 0.01, 600)
         self._room = SHOWN  # characters that may still be shown
-        self._pool = Workers(
-            whole("workers", cores if workers is None else workers),
-            [spec, os.getcwd(), "binary" if right_from is None else "graded"],
-            self._show,
-            self._refuse,
-        )
+        self._size = whole("workers", cores if workers is None else workers)
+        self._arguments = [spec, os.getcwd(), "binary" if right_from is None else "graded"]
+        self._workers: list[Worker] = []
+        self._idle: list[Worker] = []
+        self._turn = threading.Lock()  # for those two
 
     def __enter__(self) -> RewardFunction:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.close()
+        with self._turn:
+            while self._workers:
+                self._workers.pop().kill()
+            self._idle.clear()
 
     def unparsable(self, golds: Sequence[str]) -> dict[int, str]:
         """None: the function alone knows what an answer means."""
@@ -78,54 +173,69 @@ class RewardFunction:
         LabError: the function fails, or returns something else than 0, 1 or None (a finite number
         or None, with `right_from`) for every response; too many calls are late or crash.
         """
-        if len(responses) != len(golds):
-            raise LabError(
-                f"{len(responses)} responses and {len(golds)} golds: give every response its gold"
-                " answer"
-            )
-        pairs = list(zip(responses, golds, strict=True))
-        rewards: dict[int, float | None] = {}
-        starts = range(0, len(pairs), BATCH)
-        failed = self._judge([range(len(pairs))[at : at + BATCH] for at in starts], pairs, rewards)
+        rows = [*enumerate(paired(responses, golds))]
+        rewards = self._judge(rows, BATCH)
         # A call that failed is made again one by one, so that it loses as little as possible.
-        alone = [range(row, row + 1) for rows in failed for row in rows]
-        lost = len(self._judge(alone, pairs, rewards))
-        if len(pairs) >= MIN_CHECKS and lost > self.error_limit * len(pairs):
+        rewards |= self._judge([row for row in rows if row[0] not in rewards], 1)
+        lost = len(rows) - len(rewards)
+        if len(rows) >= MIN_CHECKS and lost > self.error_limit * len(rows):
             raise LabError(
-                f"{self.spec} was late or crashed for {lost} of {len(pairs)} completions: the limit"
+                f"{self.spec} was late or crashed for {lost} of {len(rows)} completions: the limit"
                 f" is {self.error_limit:.1%}; make it faster, or let it return None"
             )
-        return [self._verdict(rewards.get(row)) for row in range(len(pairs))]
+        return [self._verdict(rewards.get(row)) for row, _ in rows]
 
     def _verdict(self, reward: float | None) -> Verdict:
         if reward is None:
             return Verdict("error", self.spec, None)
-        if self.right_from is None:
-            return Verdict("right" if reward == 1 else "wrong", self.spec, None)
-        outcome = "right" if reward >= self.right_from else "wrong"
-        return Verdict(outcome, self.spec, None, grade=reward)
+        right = reward >= (1 if self.right_from is None else self.right_from)
+        grade = None if self.right_from is None else reward
+        return Verdict("right" if right else "wrong", self.spec, None, grade)
 
-    def _judge(
-        self,
-        batches: list[range],
-        pairs: list[tuple[str, str]],
-        rewards: dict[int, float | None],
-    ) -> list[range]:
-        """Fill in the rewards of each batch of rows; returns the batches that were late or died."""
-        requests = []
-        for rows in batches:
-            seconds = self.seconds * len(rows)
-            content = (seconds, *zip(*pairs[rows.start : rows.stop], strict=True))
-            requests.append(Request(rows, content, seconds))
-        failed = []
-        with closing(self._pool.replies(requests)) as replies:
-            for request, reply in replies:
-                if reply in ("timeout", "crash"):
-                    failed.append(request.rows)
-                else:
-                    values = self._read(reply)
-                    rewards.update(zip(request.rows, values, strict=True))
-        return failed
+    def _judge(self, rows: list[tuple[int, tuple[str, str]]], size: int) -> dict[int, float | None]:
+        """The rewards by row, in calls of `size` completions; none for those that failed."""
+        batches = [rows[at : at + size] for at in range(0, len(rows), size)]
+        rewards: dict[int, float | None] = {}
+        with ThreadPoolExecutor(self._size) as threads:
+            try:
+                replies = threads.map(self._ask, batches)
+                for batch, (reply, printed) in zip(batches, replies, strict=True):
+                    self._show(printed)
+                    if reply not in ("timeout", "crash"):
+                        rewards |= zip((row for row, _ in batch), self._read(reply), strict=True)
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                self.__exit__()  # those that are busy, too
+                raise
+        return rewards
+
+    def _ask(self, batch: list[tuple[int, tuple[str, str]]]) -> tuple[Any, bytes]:
+        """A worker's reply to a call, and what the function has printed by then."""
+        worker = self._free_worker()
+        seconds = self.seconds * len(batch)
+        completions, answers = zip(*(pair for _, pair in batch), strict=True)
+        reply = worker.ask((seconds, completions, answers), seconds)
+        printed, worker.printed = worker.printed, b""
+        with self._turn:
+            if worker.loaded and reply not in ("timeout", "crash"):
+                self._idle.append(worker)
+            elif worker in self._workers:
+                self._workers.remove(worker)
+                worker.kill()
+        return reply, printed
+
+    def _free_worker(self) -> Worker:
+        """A worker that has nothing to do, a new one if there is none."""
+        with self._turn:
+            while self._idle:
+                worker = self._idle.pop()
+                if not wait([worker.channel], 0):
+                    return worker
+                self._workers.remove(worker)  # killed from outside, or it speaks unasked
+                worker.kill()
+            worker = Worker(self._arguments)
+            self._workers.append(worker)
+            return worker
 
     def _show(self, text: bytes) -> None:
         """Print on standard error what the function printed, up to SHOWN characters of it.
@@ -145,13 +255,6 @@ class RewardFunction:
                 print(
                     f"lab: what else {self.spec} prints is not shown", file=sys.stderr, flush=True
                 )
-
-    def _refuse(self, reply: Any) -> None:
-        faults = {
-            "crash": "ends its process when it is loaded",
-            "timeout": f"is not loaded after {START_SECONDS:g} s",
-        }
-        self._read({"fault": faults[reply]} if isinstance(reply, str) else reply)
 
     def _read(self, reply: dict[str, Any]) -> list[float | None]:
         """The rewards in a worker's reply. LabError: a fault of the function."""

@@ -94,14 +94,9 @@ class Verifier:
         LabError: the lengths differ, something is not text, or more than `error_limit` of at least
         50 checks are errors.
         """
-        if len(responses) != len(golds):
-            raise LabError(
-                f"{len(responses)} responses and {len(golds)} golds: give every response its gold"
-                " answer"
-            )
         rows = [
             (extract(_text("response", i, response), self.style), _text("gold", i, gold))
-            for i, (response, gold) in enumerate(zip(responses, golds, strict=True))
+            for i, (response, gold) in enumerate(paired(responses, golds))
         ]
         reasons = {row: decide(*row) for row in dict.fromkeys(rows)}
         errors = [row for row in rows if OUTCOMES[reasons[row]] == "error"]
@@ -122,6 +117,16 @@ class Verifier:
         """The gold answers that cannot be used, by index, with the reason: they are not read."""
         bare = (split_tolerance(_bare(_text("gold", i, gold)))[0] for i, gold in enumerate(golds))
         return {i: "unreadable gold" for i, gold in enumerate(bare) if read_gold(gold) is None}
+
+
+def paired(responses: Sequence[str], golds: Sequence[str]) -> list[tuple[str, str]]:
+    """Each response with its gold. LabError: the lengths differ."""
+    if len(responses) != len(golds):
+        raise LabError(
+            f"{len(responses)} responses and {len(golds)} golds: give every response its gold"
+            " answer"
+        )
+    return list(zip(responses, golds, strict=True))
 
 
 def verify(response: str, gold: str, style: str = "strict") -> Verdict:
