@@ -112,8 +112,8 @@ def test_the_site_holds_explorer_lessons_gallery_pages_and_reference(pages):
     for notebook in (ROOT / "notebooks").glob("*.ipynb"):
         assert SITE / "notebooks" / f"{notebook.stem}.html" in pages
         assert f"notebooks/{notebook.stem}.html" in pages[SITE / "lessons.html"].followed
-    for path in (ROOT / "docs").glob("*.md"):
-        assert SITE / "docs" / f"{path.stem}.html" in pages
+    for path in (ROOT / "docs").rglob("*.md"):
+        assert SITE / path.relative_to(ROOT).with_suffix(".html") in pages
     for name in ("explorer.html", "figures.html", "cite.html"):
         assert SITE / name in pages
     for picture in (ROOT / "docs" / "explorer").glob("*.png"):  # of the explorer's scenes
