@@ -11,7 +11,7 @@ from lab.llm.data.datasets import DATASETS
 from lab.mathematics.estimators import estimator
 from lab.papers import comparisons, pages, tables
 from lab.papers.published import printed, printed_texts
-from lab.papers.registry import items, own_claims
+from lab.papers.registry import REGISTRY, items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED
 from lab.project import CHECKOUT as ROOT
 from lab.runs.cluster import job
@@ -19,6 +19,7 @@ from lab.runs.experiments import experiment, read_assignments
 from lab.runs.model_evaluation import Request
 from lab.runs.sweep_results import results
 from lab.show import plots
+from lab.toml_files import read_toml
 
 ITEMS = items()
 BY_KEY = {item.key: item for item in ITEMS}
@@ -199,6 +200,15 @@ def test_a_sentence_stands_only_with_the_verdict_that_it_was_written_for(kept):
     assert f"1. It is {claim.numbers[label]}. (`lab sweep" in said({HOLDS: f"It is {{{label}}}."})
     assert "Nobody knows" not in said({UNDECIDED: "Nobody knows."})
     assert f"1. {claim.claim}: holds. (`lab sweep" in said({UNDECIDED: "Nobody knows."})
+
+
+def test_the_claims_of_every_sweep_are_told():
+    """No verdict is left out because nobody listed its sweep."""
+    with_claims = {
+        path.stem for path in (ROOT / "sweeps").glob("*.toml") if "claims" in read_toml(path)
+    }
+    told = [name for names in read_toml(REGISTRY)["sweeps"].values() for name in names]
+    assert sorted(told) == sorted(with_claims)
 
 
 @pytest.mark.parametrize("mark", ["learned", "results"])

@@ -137,7 +137,7 @@ def test_claims_change_after_their_runs_only_with_a_reason_that_is_told(recorded
     assert not kept["before_the_runs"]
     told = list(verdict_lines(recorded))
     assert "  changed after the runs were recorded: 0.02 was a slip" in told
-    assert told[-1] == "no commit shows that these claims were written before the runs"
+    assert told[-1] == "no commit shows that these claims stood word for word before the runs"
 
 
 def test_a_claim_that_comes_after_the_runs_needs_a_reason_and_none_may_go(recorded):
@@ -165,7 +165,8 @@ def test_no_commit_shows_claims_of_runs_that_were_made_from_changed_files(study)
         ('expects = "MaxRL > RLOO"', 'expects = "MaxRL"', "orders nothing"),
         ("MaxRL > RLOO", "MaxRL > RLOO; RLOO<MaxRL", "'RLOO<MaxRL' of expects"),
         ("MaxRL > RLOO", "MaxRL > nan", "nan is no number to compare with"),
-        ("margin = 0.05", "margin = -0.05", "margin = -0.05: it must be a finite number"),
+        ("margin = 0.05", "margin = inf", "margin = inf: it must be a finite number"),
+        ('> RLOO"\nmargin = ', '= RLOO"\nmargin = -', "margin = -0.05: of = it is the largest"),
         (" where estimator=rloo", " where seed=0|1", "names 6 runs of 2 seeds"),
         ("estimator=rloo", "estimator=rlooo", "names no run of halfway.toml"),
         ("margin = 0.05", "margins = 0.05", "did you mean 'margin'?"),

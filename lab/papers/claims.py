@@ -1,7 +1,8 @@
 """The claims of a sweep file: their verdicts, and whether they were written before the runs.
 
-`lab record` keeps the claims beside the measurements that they are about. From then on a claim may
-change only with a reason, in its key `changed`, which is told beside the verdict.
+`lab record` keeps the claims beside the measurements that they are about. From then on what is
+tested of a claim may change only with a reason, in its key `changed`, which is told beside the
+verdict.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError
-from lab.papers.measured import Measured, equals, exactly, measured_in, parts_of
+from lab.papers.measured import Measured, equals, exactly, measured_at, measured_in, parts_of
 from lab.papers.registry import Claim
 from lab.papers.verdicts import steps
 from lab.runs import sweep_file
@@ -24,6 +25,7 @@ from lab.runs.sweep_file import Item, read_sweep
 from lab.runs.sweep_results import Results, claims_file, finished_runs, record, results_of_sweep
 
 REASON = "changed"
+TESTED = ("claim", "ours", "expects", "margin", "exact")
 
 
 def claims_of_sweep(path: str | Path) -> list[Claim]:
@@ -35,10 +37,13 @@ def claims_of_sweep(path: str | Path) -> list[Claim]:
     path = Path(path)
     tables, items = sweep_file.claims(path), read_sweep(path)
     _refuse_changes(path, tables)
+    experiments = {item.experiment for item in items}
     results: dict[str, Results] = {}
 
-    def read(place: str) -> Measured:
+    def read(place: str) -> Measured | None:
         experiment = parts_of(place)[0]
+        if experiment not in experiments:
+            return measured_at(place)
         if experiment not in results:
             results[experiment] = _results(path, experiment, items)
         return measured_in(results[experiment], place)
@@ -46,8 +51,9 @@ def claims_of_sweep(path: str | Path) -> list[Claim]:
     family: list[Claim] = []
     for table in tables:
         for place in table["ours"].values():
-            _check_place(path, place, items)
-        steps(table["expects"], dict.fromkeys(table["ours"], exactly(0.0)))
+            if parts_of(place)[0] in experiments:
+                _check_place(path, place, items)
+        steps(table["expects"], dict.fromkeys(table["ours"], exactly(0.0)), table.get("margin"))
         fields = {key: value for key, value in table.items() if key != REASON}
         family.append(Claim(published="", family=family, world="", read=read, **fields))
     return family
@@ -103,8 +109,8 @@ def verdict_lines(path: Path) -> Iterator[str]:
         kept = json.loads(file.read_text())
         yield (
             "these claims stood in the commit that every recorded run was made from"
-            if kept["before_the_runs"] and kept["claims"] == tables
-            else "no commit shows that these claims were written before the runs"
+            if kept["before_the_runs"] and _tested(kept["claims"]) == _tested(tables)
+            else "no commit shows that these claims stood word for word before the runs"
         )
 
 
@@ -153,7 +159,8 @@ def _refuse_changes(path: Path, claims: list[dict[str, Any]]) -> None:
     for number, claim in enumerate(claims, 1):
         before = kept[number - 1] if number <= len(kept) else {}
         reason = claim.get(REASON, "").strip()
-        if claim != before and reason in ("", before.get(REASON, "").strip()):
+        changed = not before or _tested([claim]) != _tested([before])
+        if changed and reason in ("", before.get(REASON, "").strip()):
             what = "is not the one that was" if before else "was not there when the claims were"
             raise LabError(
                 f"claim {number} of {path.name} {what} recorded with its runs: write it as it was,"
@@ -168,11 +175,11 @@ def _stood_in(path: Path, claims: list[dict[str, Any]], commits: set[str | None]
     """
     texts = [git(path.resolve().parent, "show", f"{commit}:./{path.name}") for commit in commits]
     return all(
-        text is not None
-        and _without_reasons(tomllib.loads(text).get("claims", [])) == _without_reasons(claims)
+        text is not None and _tested(tomllib.loads(text).get("claims", [])) == _tested(claims)
         for text in texts
     )
 
 
-def _without_reasons(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{key: one[key] for key in one if key != REASON} for one in claims]
+def _tested(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What is tested of each claim, without what is said about it."""
+    return [{key: one[key] for key in TESTED if key in one} for one in claims]

@@ -37,8 +37,8 @@ RESULTS_HEAD = """\
 
 First whether A ends above B, world by world, over all sweeps that trained both; then every claim
 that was tested, with its verdict, our numbers and the paper's words. Written by `lab figures` from
-[figures/papers.toml](../figures/papers.toml) and the recorded runs in `data/results/`, which have
-the commit, versions, device and command of each.
+[figures/papers.toml](../figures/papers.toml), the claims in `sweeps/` and the recorded runs in
+`data/results/`, which have the commit, versions, device and command of each.
 
 Numbers are means with 95% intervals (Student's t) over seeds and, where they vary too, problems.
 Differences are paired, and verdicts stand at 5% after Holm's correction over all tests of the same

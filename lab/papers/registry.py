@@ -1,14 +1,13 @@
 """The figures and tables of the papers: claim, command, ours, published, verdict.
 
-They are listed in figures/papers.toml, with the lab's own claims at its end. Our numbers are never
-typed there: each is named as a place (`lab.papers.measured`), and the verdict is computed from the
-numbers (`lab.papers.verdicts`). The pages in docs/ and the README's table are written from it.
+They are listed in figures/papers.toml; the lab's own claims stand in its sweep files. Our numbers
+are never typed there: each is named as a place (`lab.papers.measured`), and the verdict is computed
+from the numbers (`lab.papers.verdicts`). The pages in docs/ and the README's table are written from
+both.
 """
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from lab.papers.published import contradictions, printed
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED, UNKNOWN, Family, Step, steps
 from lab.project import CHECKOUT
 from lab.show import plots
+from lab.toml_files import read_toml
 
 REGISTRY = CHECKOUT / "figures" / "papers.toml"
 WORLDS = ("theory", "images", "mazes", "language models")
@@ -158,7 +158,7 @@ def items() -> list[Item]:
     """Every figure and table of the registry, in its order."""
     families: dict[str, list[Claim]] = {}
     all_items = []
-    for item in tomllib.loads(REGISTRY.read_text())["items"]:
+    for item in read_toml(REGISTRY)["items"]:
         of_item = {key: item[key] for key in ("world", "setting", "figures") if key in item}
         family = families.setdefault(item["paper"], [])
         claims = []
@@ -181,17 +181,33 @@ def _cells(paper: str, item: str, names: list[str]) -> str:
 
 
 def own_claims() -> list[Claim]:
-    """The claims that no figure of a paper makes.
+    """The claims that no figure of a paper makes: those of sweep files, and a few of formulas.
 
-    Those that one sweep file states are a family: what else is measured later cannot change their
-    verdicts. Numbers without chance have no p-values and name no file.
+    Those of one sweep file are a family: what else is measured later cannot change their verdicts.
+    Their numbers come from the recorded runs.
     """
-    families: dict[str, list[Claim]] = {}
-    claims = []
-    for table in tomllib.loads(REGISTRY.read_text())["claims"]:
-        file = re.search(r"sweeps/\w+\.toml", table["published"])
-        claims.append(_claim(table, families.setdefault(file[0] if file else "", [])))
+    registry = read_toml(REGISTRY)
+    formulas: list[Claim] = []
+    claims = [_claim(table, formulas) for table in registry["claims"]]
+    for world, sweeps in registry["sweeps"].items():
+        for sweep in sweeps:
+            claims += _claims_of_sweep(world, sweep)
     return claims
+
+
+def _claims_of_sweep(world: str, sweep: str) -> list[Claim]:
+    content = read_toml(CHECKOUT / "sweeps" / f"{sweep}.toml")
+    experiments = {table["experiment"] for table in content["runs"]}
+    family: list[Claim] = []
+    for number, table in enumerate(content["claims"], 1):
+        ours = {
+            label: f"{sweep}/{place}" if place.partition(":")[0] in experiments else place
+            for label, place in table["ours"].items()
+        }
+        published = f"no paper; claim {number} of sweeps/{sweep}.toml"
+        fields = {key: value for key, value in table.items() if key != "changed"}
+        _claim(fields | {"world": world, "ours": ours, "published": published}, family)
+    return family
 
 
 def _claim(table: dict[str, Any], family: list[Claim]) -> Claim:

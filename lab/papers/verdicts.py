@@ -179,6 +179,8 @@ def steps(expects: str, numbers: dict[str, Measured], margin: float | None = Non
                 f"{order!r} of expects = {expects!r} orders nothing: write labels with <, > or ="
                 " between them, each with a space on both sides"
             )
+        if "=" in tokens[1::2] and margin is not None and margin < 0:
+            raise LabError(f"margin = {margin:g}: of = it is the largest difference, at least 0")
         all_steps += [
             Step(left, sign, right, _number(left, numbers), _number(right, numbers), margin)
             for left, sign, right in zip(tokens[::2], tokens[1::2], tokens[2::2], strict=False)

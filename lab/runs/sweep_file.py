@@ -13,8 +13,10 @@ ours.RLOO = "images: pass@1 where estimator=rloo"
 expects = "MaxRL > RLOO"             # also "A > B > C", "A = B", "A > 0.1", "A > B; A > C"
 margin = 0.02                        # optional: the least difference claimed, of "=" the largest
 
-`ours` has our numbers by label, each a place: EXPERIMENT: METRIC where KEY=VALUE; KEY=VALUE. All
-claims of a file are one family: their p-values are adjusted together (docs/statistics.md).
+`ours` has our numbers by label, each a place: EXPERIMENT: METRIC where KEY=VALUE; KEY=VALUE, or
+SWEEP/EXPERIMENT: ... of another sweep's recorded runs, or FIGURE: COLUMN where ... of what a figure
+draws. All claims of a file are one family: their p-values are adjusted together
+(docs/statistics.md). docs/projects.md has the other keys of a claim.
 
 A line `every_record = ["problem", "pass_rate"]` above the runs names columns of the groups that
 `lab record` keeps of every record; without it there are only the groups of the last one.
@@ -29,6 +31,7 @@ from typing import Any, NamedTuple
 
 from lab.configurations import Config
 from lab.errors import LabError, real, unknown
+from lab.project import project
 from lab.runs.experiments import experiment
 from lab.runs.run_folder import Run
 from lab.toml_files import read_toml
@@ -39,7 +42,12 @@ CLAIM: dict[str, type | tuple[type, ...]] = {
     "ours": dict,
     "expects": str,
     "margin": (int, float),
+    "exact": list,
+    "setting": str,
     "remark": str,
+    "figures": list,
+    "readme": str,
+    "learned": dict,
     "changed": str,
 }
 
@@ -80,6 +88,7 @@ def claims(path: Path) -> list[dict[str, Any]]:
     if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
         raise LabError(f"{path.name}: claims must be [[claims]] tables, in double brackets")
     names = {item.experiment for item in read_sweep(path)} if tables else set()
+    elsewhere = {script.stem for script in project().figures.glob("*.py")}
     for place, table in enumerate(tables, 1):
         where = f"claim {place} of {path.name}"
         for key in table.keys() - CLAIM.keys():
@@ -88,16 +97,16 @@ def claims(path: Path) -> list[dict[str, Any]]:
             if key in table and not isinstance(table[key], kind):
                 raise LabError(f"{where}: {key} = {table[key]!r} has the wrong type")
         if "margin" in table:
-            real(f"{where}: margin", table["margin"], 0, math.inf)
+            real(f"{where}: margin", table["margin"], -math.inf, math.inf)
         for key in ("claim", "ours", "expects"):
             if not table.get(key):
                 raise LabError(f"{where} lacks {key!r}: it needs claim, ours and expects")
         for label, text in table["ours"].items():
             source = text.partition(":")[0] if isinstance(text, str) else ""
-            if source not in names:
+            if source not in names | elsewhere and "/" not in source:
                 raise LabError(
-                    f"{where}: {label} = {text!r} names no experiment of the file: write"
-                    f" {min(names)}: METRIC where KEY=VALUE"
+                    f"{where}: {label} = {text!r} names no experiment of the file, and no figure:"
+                    f" write {min(names)}: METRIC where KEY=VALUE"
                 )
     return tables
 
