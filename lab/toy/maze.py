@@ -29,15 +29,15 @@ from lab.errors import LabError
 from lab.losses import policy_gradient
 from lab.mathematics.estimators import advantages
 from lab.mathematics.estimators import estimator as find_estimator
-from lab.mathematics.stopping import rule_of_training
+from lab.mathematics.stopping import StoppingRule, rule_of_training
 from lab.shapes import Bool, Float, Shaped
 from lab.toy import maze_env
 from lab.toy.costs import of_mazes as costs  # noqa: F401, for `lab preflight`
 from lab.toy.gradient_source import GradientSource
 from lab.toy.maze_checkpoint import read_checkpoint, write_checkpoint
-from lab.toy.maze_env import MazeStream, progress, walk
+from lab.toy.maze_env import Mazes, MazeStream, progress, walk
 from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
-from lab.toy.maze_parts import Scores, StepPrompts, micro_batches, sample_until
+from lab.toy.maze_parts import micro_batches, sample_until
 from lab.toy.maze_policy import (
     MazePolicy,
     evaluation_set,
@@ -48,7 +48,7 @@ from lab.toy.maze_policy import (
     transformer_config,
 )
 from lab.toy.multinomial import RolloutsSpent
-from lab.toy.transformer import Transformer, fresh_transformer
+from lab.toy.transformer import Prompts, Transformer, fresh_transformer
 from lab.toy.tree_sampling import Rollouts
 from lab.toy.worlds import AdamW, World, learn
 from lab.training.checkpoint import with_prefix
@@ -78,18 +78,24 @@ class MazeSFT(World):
 
 
 class _WithStatistics(World):
-    """A world whose records hold the mean statistics of the steps since the last one."""
+    """A world whose records hold the mean statistics of the steps since the last one, and with a
+    stopping rule the rollouts spent.
+    """
 
     model: Transformer
 
-    def __init__(self, policy: MazePolicy, stream: MazeStream) -> None:
-        self.policy, self.model = policy, policy.model
+    def __init__(
+        self, policy: MazePolicy, stream: MazeStream, rule: StoppingRule | None = None
+    ) -> None:
+        self.policy = policy
+        self.model = policy.model
         self.stream = stream
-        # By name, in the order of a record: one of each step since the last record.
+        self.spent = RolloutsSpent(rule)
+        # By name, in the order of a record: one of each step since the last record, on the device.
         self.step_statistics: dict[str, list[Tensor]] = {}
 
     def keep(self, statistics: dict[str, Tensor]) -> None:
-        """Keep the statistics of a step on the device until the next record."""
+        """Keep the statistics of a step until the next record."""
         for name, value in statistics.items():
             self.step_statistics.setdefault(name, []).append(value)
 
@@ -99,20 +105,24 @@ class _WithStatistics(World):
         for name, values in self.step_statistics.items():
             metrics[name] = float(torch.stack(values).mean())
         self.step_statistics = {}
-        return metrics, groups
+        return metrics | self.spent.metrics(), groups
 
     def accumulated(self) -> dict[str, Tensor]:
         """The statistics since the last record, each of shape "steps", numbered to keep their order
         in the record.
         """
-        named = enumerate(self.step_statistics.items())
-        return {f"seen/{place:02}/{name}": torch.stack(steps) for place, (name, steps) in named}
+        numbered = enumerate(self.step_statistics.items())
+        statistics = {
+            f"seen/{place:02}/{name}": torch.stack(values) for place, (name, values) in numbered
+        }
+        return statistics | self.spent.accumulated()
 
     def restore_accumulated(self, state: dict[str, Tensor]) -> None:
         self.step_statistics = {
-            name.split("/", 1)[1]: list(steps.to(self.policy.device, copy=True))
-            for name, steps in sorted(with_prefix("seen/", state).items())
+            name.split("/", 1)[1]: list(values.to(self.policy.device, copy=True))
+            for name, values in sorted(with_prefix("seen/", state).items())
         }
+        self.spent.restore_accumulated(state)
 
 
 class MazeRL(_WithStatistics):
@@ -127,48 +137,80 @@ class MazeRL(_WithStatistics):
     """
 
     def __init__(self, policy: MazePolicy, stream: MazeStream, config: MazeConfig) -> None:
-        super().__init__(policy, stream)
         self.config = config
-        self.graded = config.rewards == "graded"
         self.rule = rule_of_training(config.stopping, config.estimator, config.rollouts)
-        self.spent = RolloutsSpent(self.rule)
+        super().__init__(policy, stream, self.rule)
 
     def losses(self, step: int) -> Iterator[Tensor]:
         """The loss of a step in parts that sum to it, one for each of its micro-batches.
 
         All rollouts are sampled first, because every part is divided by the mean length of all.
         """
+        config, policy = self.config, self.policy
         mazes = self.stream.at(step)
-        positions = self.config.rollouts * self.config.length
-        parts = micro_batches(len(mazes), positions, self.policy.device)
-        prompts = StepPrompts(self.policy, mazes, once=len(parts) == 1)
-        rollouts, solved = self.sample(step, prompts)
+        parts = micro_batches(len(mazes), config.rollouts * config.length, policy.device)
+        # With one part the prompts are read once: for sampling and for the gradient.
+        once = len(parts) == 1
+        with torch.set_grad_enabled(once and torch.is_grad_enabled()):
+            prompts = policy.read(mazes)
+        rollouts = self.sample(step, mazes, prompts)
+        solved = torch.zeros_like(rollouts.mask[:, :1, 0])
+        if config.greedy_filter:
+            greedy = policy.sample_rollouts(prompts, 1, None)
+            solved = walk(mazes, greedy.tokens).right
         paths = walk(mazes, rollouts.tokens)
-        rewards = progress(mazes, paths) if self.graded else paths.right
-        scores = Scores(rollouts)
-        for some in scores.of_parts(parts, self.in_gradient(rewards, rollouts, solved)):
-            few, has_bonus = rollouts.of(some), bool(self.config.entropy_bonus)
-            logp, entropy = self.policy.score(prompts.of(some), few, has_bonus)
-            A = self.advantages(rewards[some], logp.detach() / few.lengths, solved[some])
-            scores.add(some, logp.detach(), entropy.detach())
+        rewards = progress(mazes, paths) if config.rewards == "graded" else paths.right
+        in_gradient = self.in_gradient(rewards, rollouts, solved)
+        # By how much log-probabilities differ from those of sampling, and sums of token entropies.
+        mismatch = torch.zeros_like(rollouts.logp[:, :, 0])
+        entropies = []
+        for part in parts:
+            chosen, others = part[in_gradient[part]], part[~in_gradient[part]]
+            if rollouts.entropy is not None and len(others):
+                # Of mazes that are not scored again, sampling said it.
+                entropies.append(rollouts.entropy[others].sum())
+            if not len(chosen):
+                continue
+            if 3 * len(chosen) < 2 * len(mazes) or not once:
+                # Reading the prompts of a few again costs less than the gradient of all prompts.
+                read = policy.read(mazes[chosen])
+            else:
+                read = prompts if len(chosen) == len(mazes) else prompts.of(chosen)
+            few = rollouts.of(chosen)
+            logp, entropy = policy.score(read, few, config.entropy_bonus > 0)
+            A = self.advantages(rewards[chosen], logp.detach() / few.lengths, solved[chosen])
+            mismatch[chosen] = (logp.detach() - few.logp.sum(2)).abs()
+            entropies.append(entropy.detach())
             yield self.loss(logp, A, entropy, rollouts)
-            del logp, entropy  # and their graph, before the next one is made
-        self.keep(self.statistics(paths.right, rewards, rollouts, scores))
+            del read, logp, entropy  # and their graph, before the next one is made
+        K, N, tokens = paths.right.sum(1), rollouts.drawn, rollouts.mask.sum()
+        dead = (K == 0) | (K == N)
+        if config.rewards == "graded":
+            dead = (rewards == rewards[:, :1]).all(1)
+            self.keep({"mean reward": rewards.mean()})
+        self.keep(
+            {
+                "train pass@1": K.sum() / N.sum(),
+                "solved": (K > 0).float().mean(),
+                "dead groups": dead.float().mean(),
+                "entropy": torch.stack(entropies).sum() / tokens,
+                "mean length": tokens / N.sum(),
+                "truncated": rollouts.truncated.sum() / N.sum(),
+                "log-probability mismatch": mismatch.max(),
+                "tokens a forward row": tokens / rollouts.rows,
+            }
+        )
 
-    def sample(self, step: int, prompts: StepPrompts) -> tuple[Rollouts, Bool[Tensor, "mazes 1"]]:
-        """The rollouts of a step, and which mazes `greedy_filter` leaves out."""
-        policy, mazes, N = self.policy, prompts.mazes, self.config.rollouts
+    def sample(self, step: int, mazes: Mazes, prompts: Prompts) -> Rollouts:
+        """The rollouts of a step: N of each maze, or as many as the stopping rule wants."""
+        policy, N = self.policy, self.config.rollouts
         uniforms = policy.uniforms("rollouts", step, len(mazes), N)
         if self.rule is None:
-            rollouts = policy.sample_rollouts(prompts.read, N, uniforms)
-        else:
-            with policy.autocast():
-                rollouts = sample_until(self.rule, self.model, mazes, prompts.read, uniforms)
-            self.spent.add(rollouts.drawn)
-        if not self.config.greedy_filter:
-            return rollouts, torch.zeros_like(rollouts.mask[:, :1, 0])
-        greedy = policy.sample_rollouts(prompts.read, 1, None)
-        return rollouts, walk(mazes, greedy.tokens).right
+            return policy.sample_rollouts(prompts, N, uniforms)
+        with policy.autocast():
+            rollouts = sample_until(self.rule, self.model, mazes, prompts, uniforms)
+        self.spent.add(rollouts.drawn)
+        return rollouts
 
     def in_gradient(
         self,
@@ -179,7 +221,7 @@ class MazeRL(_WithStatistics):
         """The mazes whose advantages are not all zero: no other has a part in the gradient.
 
         All of them where advantages depend on the scores, where every entropy has a gradient, and
-        where the statistics of a maze that is not scored are unknown, as with a stopping rule.
+        where the entropy of a maze that is not scored is unknown, as with a stopping rule.
         At least one, because the optimizer needs a gradient, if only of zeros.
         """
         if self.config.smoothing or self.config.entropy_bonus or rollouts.entropy is None:
@@ -226,39 +268,6 @@ class MazeRL(_WithStatistics):
         if self.config.smoothing:
             A = A - self.config.smoothing * mean_logp * torch.where(rewards, 1.0, -1.0)
         return A * ~solved
-
-    def statistics(
-        self,
-        right: Bool[Tensor, "mazes rollouts"],
-        rewards: Shaped[Tensor, "mazes rollouts"],
-        rollouts: Rollouts,
-        scores: Scores,
-    ) -> dict[str, Tensor]:
-        """What a record says of a step."""
-        K, tokens, N = right.sum(1), rollouts.mask.sum(), rollouts.drawn
-        dead = (rewards == rewards[:, :1]).all(1) if self.graded else (K == 0) | (K == N)
-        graded = {"mean reward": rewards.mean()} if self.graded else {}
-        return graded | {
-            "train pass@1": K.sum() / N.sum(),
-            "solved": (K > 0).float().mean(),
-            "dead groups": dead.float().mean(),
-            "entropy": torch.stack(scores.entropies).sum() / tokens,
-            "mean length": tokens / N.sum(),
-            "truncated": rollouts.truncated.sum() / N.sum(),
-            "log-probability mismatch": scores.mismatch.max(),
-            "tokens a forward row": tokens / rollouts.rows,
-        }
-
-    def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        metrics, groups = super().evaluate(step)
-        return metrics | self.spent.metrics(), groups
-
-    def accumulated(self) -> dict[str, Tensor]:
-        return super().accumulated() | self.spent.accumulated()
-
-    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
-        super().restore_accumulated(state)
-        self.spent.restore_accumulated(state)
 
 
 class MazeExactRL(_WithStatistics):

@@ -19,6 +19,7 @@ from. The keys and values of prompts have "kv_heads" heads of "head_size" number
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -69,17 +70,16 @@ class Rollouts:
         if len(chosen) == len(self.tokens):
             return self
         tokens, mask, logp = self.tokens[chosen], self.mask[chosen], self.logp[chosen]
-        entropy = None if self.entropy is None else self.entropy[chosen]
-        truncated = self.truncated[chosen]
         if self.tree is None:
             rows = _independent_logit_rows(tokens)
-            return Rollouts(tokens, mask, logp, rows, truncated, None, entropy)
-        few = share_prefixes(tokens, mask, logp)
-        return replace(few, truncated=truncated, entropy=entropy)
+            few = replace(self, tokens=tokens, mask=mask, logp=logp, logit_rows=rows)
+        else:
+            few = share_prefixes(tokens, mask, logp)
+        entropy = None if self.entropy is None else self.entropy[chosen]
+        return replace(few, truncated=self.truncated[chosen], entropy=entropy)
 
 
-@dataclass(frozen=True)
-class PrefixTree:
+class PrefixTree(NamedTuple):
     """The distinct prefixes of a batch of rollouts, shorter ones first.
 
     Of each prefix: its last token, the number of tokens before it, its problem, the slot among
@@ -92,6 +92,10 @@ class PrefixTree:
     problems: Int[Tensor, " prefixes"]
     slots: Int[Tensor, " prefixes"]
     visible: Bool[Tensor, "prefixes slots"]
+
+    def of(self, chosen: Int[Tensor, " chosen"]) -> PrefixTree:
+        """Some of the prefixes."""
+        return PrefixTree(*(column[chosen] for column in self))
 
 
 def sample_token(
@@ -176,46 +180,44 @@ class TreeBuilder:
     """The tree of prefixes while it grows, level by level."""
 
     def __init__(self, problems: int, device: torch.device) -> None:
-        # Of the prefixes of the last level: their problems, and the slots they attend to.
-        self.problem = torch.arange(problems, device=device)
-        self.visible = torch.zeros(problems, 0, dtype=torch.bool, device=device)
-        self.slots_used = torch.zeros_like(self.problem)  # by problem
-        self.levels: list[PrefixTree] = []
+        self.slots_used = torch.zeros(problems, dtype=torch.int64, device=device)  # by problem
+        # Before all others a level of the problems themselves, which have no token.
+        problem = torch.arange(problems, device=device)
+        nothing = torch.zeros(problems, 0, dtype=torch.bool, device=device)
+        self.levels = [PrefixTree(problem, problem, problem, problem, nothing)]
 
     def add_level(
         self,
         parent: Int[Tensor, " prefixes"],
         token: Int[Tensor, " prefixes"],
         new: Int[Tensor, " new"] | slice = slice(None),
-    ) -> None:
-        """Add prefixes one token longer than those of the last level.
+    ) -> PrefixTree:
+        """Add prefixes one token longer than those of the last level, and return them.
 
         `parent` is the row of each in the last level, in ascending order; `token` its last token.
         All but those at `new` have a slot, whose number is the level's.
         """
-        problem = self.problem = self.problem[parent]
-        depth = torch.full_like(token, len(self.levels))
+        last = self.levels[-1]
+        problem = last.problems[parent]
+        depth = torch.full_like(token, len(self.levels) - 1)
         slot = depth.clone()
         slot[new] = self.slots_used[problem[new]] + rank_in_problem(problem[new])
         added = torch.bincount(problem[new], minlength=len(self.slots_used))
         self.slots_used = self.slots_used + added
-        inherited = _widened(self.visible[parent], int(self.slots_used.max()))
-        self.visible = inherited.scatter_(1, slot[:, None], True)
-        self.levels.append(PrefixTree(token, depth, problem, slot, self.visible))
+        inherited = _widened(last.visible[parent], int(self.slots_used.max()))
+        visible = inherited.scatter_(1, slot[:, None], True)
+        self.levels.append(PrefixTree(token, depth, problem, slot, visible))
+        return self.levels[-1]
 
     def tree(self) -> PrefixTree:
         """All prefixes that were added."""
-        if not self.levels:
-            empty = self.problem[:0]
-            return PrefixTree(empty, empty, empty, empty, self.visible[:0])
         width = self.levels[-1].visible.shape[1]
-        return PrefixTree(
-            torch.cat([level.tokens for level in self.levels]),
-            torch.cat([level.depths for level in self.levels]),
-            torch.cat([level.problems for level in self.levels]),
-            torch.cat([level.slots for level in self.levels]),
-            torch.cat([_widened(level.visible, width) for level in self.levels]),
-        )
+        none = self.levels[0].of(self.slots_used[:0])
+        alike = [
+            level._replace(visible=_widened(level.visible, width))
+            for level in (none, *self.levels[1:])
+        ]
+        return PrefixTree(*map(torch.cat, zip(*alike, strict=True)))
 
 
 def _widened(visible: Bool[Tensor, "prefixes _"], slots: int) -> Bool[Tensor, "prefixes {slots}"]:
@@ -244,7 +246,8 @@ class CachedTreeBuilder(TreeBuilder):
         problems, length = tokens.shape
         depth = torch.arange(length, device=tokens.device)
         visible = (depth[:, None] >= depth).repeat(problems, 1)
-        problem, slot = self.problem.repeat_interleave(length), depth.repeat(problems)
+        problem = self.levels[0].problems.repeat_interleave(length)
+        slot = depth.repeat(problems)
         logits = self._read(PrefixTree(tokens.flatten(), slot, problem, slot, visible))
         self.slots_used = self.slots_used + length
         self.chains = logits.unflatten(0, (problems, length))
@@ -258,21 +261,13 @@ class CachedTreeBuilder(TreeBuilder):
     ) -> Float[Tensor, "prefixes vocabulary"]:
         """`add_level`, and the logits after the prefixes: those `on_chain` are not read again."""
         if on_chain is None:
-            self.add_level(parent, token)
-            return self._read(self.levels[-1])
-        depth, new = len(self.levels), (~on_chain).nonzero()[:, 0]
-        self.add_level(parent, token, new)
-        logits = self.chains[self.problem, min(depth, self.chains.shape[1] - 1)]
+            return self._read(self.add_level(parent, token))
+        new = (~on_chain).nonzero()[:, 0]
+        level = self.add_level(parent, token, new)
+        depth = min(len(self.levels) - 2, self.chains.shape[1] - 1)
+        logits = self.chains[level.problems, depth]
         if len(new):
-            level = self.levels[-1]
-            unread = PrefixTree(
-                level.tokens[new],
-                level.depths[new],
-                level.problems[new],
-                level.slots[new],
-                level.visible[new],
-            )
-            logits[new] = self._read(unread)
+            logits[new] = self._read(level.of(new))
         return logits
 
     def _read(self, prefixes: PrefixTree) -> Float[Tensor, "prefixes vocabulary"]:
