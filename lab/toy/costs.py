@@ -45,31 +45,32 @@ def of_mazes(config: MazeConfig) -> Costs | None:
     length, batch, rollouts = config.length, config.batch, config.rollouts
     part = len(micro_batches(batch, rollouts * length)[0])
 
-    def fake(mazes: int, length: int) -> tuple[FakePolicy, Mazes]:
+    def fake(mazes: int, length: int) -> FakePolicy:
+        """A policy and, as its evaluation set, so many mazes."""
         walls = torch.zeros(mazes, config.size, config.size, dtype=torch.bool)
         grids = Mazes(walls, torch.zeros(mazes, length - 1, dtype=torch.int64))
-        return FakePolicy(Transformer(shape), grids, config), grids
+        return FakePolicy(Transformer(shape), grids, config)
 
     @torch.no_grad()
     def sample(length: int) -> None:
-        policy, mazes = fake(batch, length)
+        policy = fake(batch, length)
         uniforms = torch.zeros(batch, rollouts, length)
-        prompts = policy.read(mazes)
+        prompts = policy.read(policy.evaluation_set)
+        attention = policy.attention(prompts)
         with policy.autocast():
-            arguments = policy.model, prompts, rollouts, length, [DONE, EOS], uniforms
-            sample_rows(*arguments, policy.attention(prompts))
+            sample_rows(policy.model, prompts, rollouts, length, [DONE, EOS], uniforms, attention)
 
     def update() -> None:
-        policy, mazes = fake(part, length)
+        policy = fake(part, length)
         tokens = torch.zeros(part, rollouts, length, dtype=torch.int64)
         truncated = torch.zeros(part, rollouts, dtype=torch.bool)
         sampled = Rollouts(tokens, tokens.bool(), tokens.float(), tokens, truncated, None)
-        logp, _ = policy.score(policy.read(mazes), sampled)
+        logp, _ = policy.score(policy.read(policy.evaluation_set), sampled)
         policy_gradient(logp, logp.detach()).backward()
 
     def start() -> None:
-        policy, mazes = fake(config.start_batch, length)
-        policy.cross_entropy(mazes).backward()
+        policy = fake(config.start_batch, length)
+        policy.cross_entropy(policy.evaluation_set).backward()
 
     of_sample, of_update, of_start = count_tokens(sample, length), count(update), count(start)
     weights = weight_bytes(lambda: Transformer(shape)) / GIB

@@ -294,9 +294,10 @@ def evaluation_mazes(
             f"size = {size} has {every} mazes{kept}: {count} were requested; request fewer or use"
             f" a larger size{cure if held_out else ''}"
         )
-    walls, paths = zip(*list(distinct.values())[:count], strict=True)
-    padded = [F.pad(path, (0, longest - len(path)), value=-1) for path in paths]
-    return Mazes(torch.stack(walls).to(device), torch.stack(padded).to(device))
+    chosen = list(distinct.values())[:count]
+    walls = torch.stack([walls for walls, _ in chosen])
+    paths = [F.pad(path, (0, longest - len(path)), value=-1) for _, path in chosen]
+    return Mazes(walls.to(device), torch.stack(paths).to(device))
 
 
 @dataclass
@@ -400,15 +401,11 @@ def progress(mazes: Mazes, paths: PathOutcome) -> Float[Tensor, "mazes rollouts"
     """
     distance = moves_to_goal(mazes.walls)
     maze = torch.arange(len(mazes), device=distance.device)[:, None]
+    rollout = torch.arange(paths.steps.shape[1], device=distance.device)
     places = paths.cells.clamp(0, mazes.size - 1)
-
-    def place_after(moves: Tensor) -> tuple[Tensor, ...]:
-        at = moves[:, :, None, None].expand(-1, -1, 1, 2)
-        return places.gather(2, at)[:, :, 0].unbind(-1)
-
-    row, column = place_after(paths.steps)
+    row, column = places[maze, rollout, paths.steps].unbind(-1)
     last = torch.where(mazes.walls[maze, row, column], paths.steps - 1, paths.steps)
-    row, column = place_after(last)
+    row, column = places[maze, rollout, last].unbind(-1)
     shortest = distance[:, 1, 1, None]
     nearer = (shortest - distance[maze, row, column]).clamp_min(0)
     return torch.where(paths.right, 1.0, nearer / (shortest + 1))

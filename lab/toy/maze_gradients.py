@@ -294,10 +294,17 @@ def _weight_tables(
     # Of each estimator and N: the mean gradients and those of theory, summed over mazes.
     summed: defaultdict[tuple[str, int], list[Any]] = defaultdict(lambda: [0.0, 0.0])
     for maze in measurable:
-        one = policy.evaluation_set[maze : maze + 1]
         score = rates.scores[maze]
-        given = config.estimators, config.group_sizes, config.groups, maze
-        for each in measured_weights(policy, one, float(rates.log_p[maze]), score, *given):
+        for each in measured_weights(
+            policy,
+            policy.evaluation_set[maze : maze + 1],
+            float(rates.log_p[maze]),
+            score,
+            config.estimators,
+            config.group_sizes,
+            config.groups,
+            maze,
+        ):
             rows.append(
                 {
                     "kind": "weight",

@@ -92,16 +92,16 @@ class MazePolicy:
         uniforms: Float[Tensor, "mazes rollouts length"] | None,
     ) -> Rollouts:
         """Sample `rollouts` of each maze after `read`; greedily where `uniforms` is None."""
-        arguments = self.model, prompts, rollouts, self.config.length, [DONE, EOS]
+        length, ends = self.config.length, [DONE, EOS]
         with self.autocast():
             if self.device.type != "cuda":
-                return sample_tree(*arguments, uniforms)
+                return sample_tree(self.model, prompts, rollouts, length, ends, uniforms)
             attention = self.attention(prompts)
             if uniforms is None:
-                return sample_rows(*arguments, None, attention)
+                return sample_rows(self.model, prompts, rollouts, length, ends, None, attention)
             key = uniforms.shape, prompts.cache[0][0].dtype
             sampler = self.graph_samplers.setdefault(key, CUDAGraphSampler())
-            return sampler(*arguments, uniforms, attention)
+            return sampler(self.model, prompts, rollouts, length, ends, uniforms, attention)
 
     def score(
         self, prompts: Prompts, rollouts: Rollouts, entropy_gradient: bool = False
@@ -212,12 +212,15 @@ class MazePolicy:
             outcome_sums += F.one_hot(paths.outcome, len(OUTCOMES)).float().mean(1).sum(0)
             columns["right"] += paths.right.sum(1).tolist()
             columns["grid"] += as_texts(mazes)
-            for said, right in zip(tokens, paths.right, strict=True):
-                columns["right_walk"].append(most_frequent(said[right]))
-                columns["wrong_walk"].append(most_frequent(said[~right]))
+            for rollouts, right in zip(tokens, paths.right, strict=True):
+                columns["right_walk"].append(most_frequent(rollouts[right]))
+                columns["wrong_walk"].append(most_frequent(rollouts[~right]))
         counts = np.array(columns["right"])
-        k_values = [k for k in K_VALUES if k <= samples]
-        metrics = {f"pass@{k}": float(pass_at_k(samples, counts, k).mean()) for k in k_values}
+        metrics = {
+            f"pass@{k}": float(pass_at_k(samples, counts, k).mean())
+            for k in K_VALUES
+            if k <= samples
+        }
         shares = outcome_sums / len(self.evaluation_set)
         metrics |= dict(zip(OUTCOMES[1:], shares[1:].tolist(), strict=True))
         groups = {"problem": np.arange(len(counts)), "n": np.full(len(counts), samples)}

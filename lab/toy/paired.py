@@ -100,31 +100,66 @@ def pass_rates(
 
     LabError: a value out of range, or both of two that exclude each other.
     """
-    whole("steps", steps, 0), whole("rollouts", rollouts), whole("shared", shared, 0)
+    for name, value, least in (
+        ("steps", steps, 0),
+        ("rollouts", rollouts, 1),
+        ("shared", shared, 0),
+    ):
+        whole(name, value, least)
+    if whole("seed", seed, 0) >= 2**32:
+        raise LabError(f"seed = {seed}: the generator's key has 32 bits, give a seed below 2^32")
     if step_length is not None and learning_rate is not None:
         raise LabError("found step_length and learning_rate: give one of them")
     if start is not None and problems is not None:
         raise LabError("found problems and start: give one of them")
     if learning_rate is None:
-        length: float | None = real("step_length", 0.05 if step_length is None else step_length, 0)
-        rate = 0.0
+        step_length = real("step_length", 0.05 if step_length is None else step_length, 0)
     else:
-        length, rate = None, real("learning_rate", learning_rate)
-    if whole("seed", seed, 0) >= 2**32:
-        raise LabError(f"seed = {seed}: the generator's key has 32 bits, give a seed below 2^32")
-    logits = _logits_at_start(PROBLEMS if problems is None else problems, start)
-    basis = features(len(logits), shared) if shared else None
-    settings = logits, basis, steps, length, rate, seed if sampled else None
-    paths = [list(_train(estimator(one), rollouts, *settings)) for one in objectives]
-    return np.stack([np.stack(path) for path in paths])
+        real("learning_rate", learning_rate)
+    at_start = _logits_at_start(PROBLEMS if problems is None else problems, start)
+    basis = features(len(at_start), shared) if shared else None
+
+    def spread(gradient: Array) -> Array:
+        """How logits change along a gradient by the logits: with shared parameters by that of every
+        problem, as far as its features are alike.
+        """
+        return gradient if basis is None else basis @ (basis.T @ gradient)
+
+    def path(chosen: Estimator) -> Iterator[Array]:
+        """Pass rates step by step."""
+        logits = at_start
+        for step in range(steps + 1):
+            pi = np.exp(logits - logits.max(axis=1, keepdims=True))
+            pi /= pi.sum(axis=1, keepdims=True)
+            yield pi[:, 0].copy()
+            if step == steps:
+                return
+            if sampled:
+                counts = draw(pi, uniforms(seed, step, len(pi), rollouts))
+                a1, a0 = chosen.success_failure(rollouts)
+                change = spread(sampled_gradient(pi, counts, a1, a0))
+                size = (change**2).sum()
+            else:
+                gradient, square = expected_gradient(pi, chosen, rollouts)
+                change = spread(gradient)
+                noise = square - (gradient**2).sum(axis=1)
+                # By how much a gradient of length 1 of each problem moves all, squared.
+                reach = np.ones(len(pi)) if basis is None else ((basis @ basis.T) ** 2).sum(axis=0)
+                size = (change**2).sum() + reach @ noise
+            rate = learning_rate
+            if rate is None:
+                rate = step_length * np.sqrt(len(pi) / size) if size > 0 else 0.0
+            logits = logits + rate * change
+
+    return np.stack([np.stack(list(path(estimator(one)))) for one in objectives])
 
 
 def _logits_at_start(problems: int, start: ArrayLike | None) -> Array:
     """Logits of the right answer, 0, by its pass rate; the wrong ones are alike."""
     if start is None:
-        ends = [np.log(p) - np.log1p(-p) for p in (HARDEST, EASIEST)]
+        hardest, easiest = (np.log(p) - np.log1p(-p) for p in (HARDEST, EASIEST))
         share = np.arange(whole("problems", problems)) / max(problems - 1, 1)
-        log_odds = ends[0] * (1 - share) + share * ends[1]
+        log_odds = hardest * (1 - share) + share * easiest
     else:
         p = np.clip(check_pass_rates(start), CERTAIN, 1 - CERTAIN)
         if p.ndim != 1 or not p.size:
@@ -133,46 +168,6 @@ def _logits_at_start(problems: int, start: ArrayLike | None) -> Array:
     logits = np.zeros((len(log_odds), ANSWERS))
     logits[:, 0] = log_odds + np.log(ANSWERS - 1)
     return logits
-
-
-def _train(
-    chosen: Estimator,
-    N: int,
-    logits: Array,
-    basis: Array | None,
-    steps: int,
-    length: float | None,
-    rate: float,
-    seed: int | None,
-) -> Iterator[Array]:
-    """Pass rates step by step, of a `length` or at a `rate`; the prediction without a seed."""
-    for step in range(steps + 1):
-        pi = np.exp(logits - logits.max(axis=1, keepdims=True))
-        pi /= pi.sum(axis=1, keepdims=True)
-        yield pi[:, 0].copy()
-        if step == steps:
-            return
-        if seed is None:
-            gradient, square = expected_gradient(pi, chosen, N)
-            change = _spread(gradient, basis)
-            noise = square - (gradient**2).sum(axis=1)
-            # By how much a gradient of length 1 of each problem moves all, squared.
-            reach = np.ones(len(pi)) if basis is None else ((basis @ basis.T) ** 2).sum(axis=0)
-            size = (change**2).sum() + reach @ noise
-        else:
-            counts = draw(pi, uniforms(seed, step, len(pi), N))
-            change = _spread(sampled_gradient(pi, counts, *chosen.success_failure(N)), basis)
-            size = (change**2).sum()
-        if length is not None:
-            rate = length * np.sqrt(len(pi) / size) if size > 0 else 0.0
-        logits = logits + rate * change
-
-
-def _spread(gradient: Array, basis: Array | None) -> Array:
-    """How logits change along a gradient by the logits: with shared parameters by that of every
-    problem, as far as its features are alike.
-    """
-    return gradient if basis is None else basis @ (basis.T @ gradient)
 
 
 def draw(pi: Array, u: Array) -> Array:

@@ -194,8 +194,7 @@ def add_and_normalise(
     return x, F.rms_norm(x, (x.shape[-1],), weight, RMS_NORM_EPS).to(kind)
 
 
-@dataclass(frozen=True)
-class Elementwise:
+class Elementwise(NamedTuple):
     """What a model computes between its products of matrices: functions of tensors alone.
 
     As they stand, each of them reads and writes its tensors several times. On a GPU, where this
@@ -213,24 +212,13 @@ def compiled_elementwise() -> Elementwise:
     The numbers are those of the plain functions to within rounding: intermediate results are not
     rounded to bfloat16. Shapes are not checked.
     """
-    parts: tuple[Callable[..., Any], ...] = (rotate, gate, add_and_normalise)
-    return Elementwise(*(torch.compile(inspect.unwrap(part)) for part in parts))
+    return Elementwise(*(torch.compile(inspect.unwrap(part)) for part in Elementwise()))
 
 
 def type_for_products(x: Tensor) -> torch.dtype:
     """The type in which autocast multiplies `x`: every product would convert it anew."""
     device = x.device.type
     return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
-
-
-class _Decoder(nn.Module):
-    """The parts of the model that come before its output layer, under Hugging Face's names."""
-
-    def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)
-        self.layers = nn.ModuleList(Block(config) for _ in range(config.num_hidden_layers))
-        self.norm = nn.RMSNorm(config.hidden_size)
 
 
 class Transformer(nn.Module):
@@ -240,7 +228,14 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         self.elementwise = Elementwise()
-        self.model = _Decoder(config)
+        # All but the output layer, under Hugging Face's names.
+        self.model: Any = nn.ModuleDict(
+            {
+                "embed_tokens": nn.Embedding(config.vocab_size, config.hidden_size),
+                "layers": nn.ModuleList(Block(config) for _ in range(config.num_hidden_layers)),
+                "norm": nn.RMSNorm(config.hidden_size),
+            }
+        )
 
     def forward(
         self, tokens: Int[Tensor, "*tokens"], positions: Int[Tensor, "*axes"], attention: Attention
@@ -253,7 +248,7 @@ class Transformer(nn.Module):
         # From here on the tokens are one axis, so that compiled code meets few shapes.
         x = self.model.embed_tokens(tokens.flatten())
         angles = rotations(positions.expand(shape).flatten(), self.config.head_size)
-        blocks: list[Any] = list(self.model.layers)
+        blocks = self.model.layers
         norms = [block.input_layernorm.weight for block in blocks] + [self.model.norm.weight]
         normed = F.rms_norm(x, (x.shape[-1],), norms[0], RMS_NORM_EPS).to(type_for_products(x))
 
