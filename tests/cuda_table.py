@@ -10,6 +10,7 @@ does not name stands in `LISTED`, each entry with its types and where they come 
 
 from __future__ import annotations
 
+import re
 import sys
 import types
 import unittest
@@ -106,57 +107,32 @@ CHOOSING = {
     "count_include_pad",
 }
 
-# ATen's name of an operator, or of a part of one, and the name that the table has.
+# ATen's name of an operator, without what `AFFIXES` takes off, and the name that the table has.
+AFFIXES = re.compile(r"^_(?=[a-z])|^native_|^cudnn_|_(forward|backward|backward_data)$")
 NAMES = {
-    "_log_softmax": "log_softmax",
-    "_log_softmax_backward_data": "log_softmax",
-    "_softmax": "softmax",
-    "_softmax_backward_data": "softmax",
-    "_safe_softmax": "softmax",
-    "_fused_rms_norm": "nn.functional.rms_norm",
-    "_fused_rms_norm_backward": "nn.functional.rms_norm",
-    "native_batch_norm": "nn.functional.batch_norm",
-    "native_batch_norm_backward": "nn.functional.batch_norm",
-    "cudnn_batch_norm": "nn.functional.batch_norm",
-    "cudnn_batch_norm_backward": "nn.functional.batch_norm",
+    "safe_softmax": "softmax",
+    "fused_rms_norm": "nn.functional.rms_norm",
     "convolution": "nn.functional.conv2d",
-    "convolution_backward": "nn.functional.conv2d",
-    "nll_loss_forward": "nn.functional.nll_loss",
-    "nll_loss_backward": "nn.functional.nll_loss",
     "max_pool2d_with_indices": "nn.functional.max_pool2d",
-    "max_pool2d_with_indices_backward": "nn.functional.max_pool2d",
-    "_adaptive_avg_pool2d": "nn.functional.adaptive_avg_pool2d",
-    "_adaptive_avg_pool2d_backward": "nn.functional.adaptive_avg_pool2d",
-    "embedding": "nn.functional.embedding",
-    "embedding_dense_backward": "nn.functional.embedding",
+    "embedding_dense": "nn.functional.embedding",
     "grid_sampler_2d": "nn.functional.grid_sample",
-    "silu": "nn.functional.silu",
-    "silu_backward": "nn.functional.silu",
-    "threshold_backward": "nn.functional.relu",
+    "threshold": "nn.functional.relu",
     "affine_grid_generator": "nn.functional.linear",  # a product of matrices, and no more
-    "slice_backward": "slice",
-    "select_backward": "select",
     "linalg_vector_norm": "linalg.vector_norm",
-    "_local_scalar_dense": "item",
+    "local_scalar_dense": "item",
     "is_nonzero": "item",
     "unique_dim": "unique",
-    "_unique2": "unique",
-    "_to_copy": "to",
-    "scaled_dot_product_attention": "nn.functional.scaled_dot_product_attention",
-    "rms_norm": "nn.functional.rms_norm",
+    "unique2": "unique",
+    "to_copy": "to",
+    "copy": "to",
     "__and__": "bitwise_and",
     "__rshift__": "bitwise_right_shift",
     "__lshift__": "bitwise_left_shift",
     "index": "__getitem__",
-    "_index_put_impl": "index_put",
-    "binary_cross_entropy_with_logits": "nn.functional.binary_cross_entropy_with_logits",
+    "index_put_impl": "index_put",
     "rand": "uniform",
     "randn": "normal",
-    "copy": "to",
-    "_scaled_dot_product_flash_attention_for_cpu": "nn.functional.scaled_dot_product_attention",
-    "_scaled_dot_product_flash_attention_for_cpu_backward": (
-        "nn.functional.scaled_dot_product_attention"
-    ),
+    "scaled_dot_product_flash_attention_for_cpu": "nn.functional.scaled_dot_product_attention",
 }
 
 # What the table does not know, with the types that CUDA takes and why.
@@ -191,9 +167,8 @@ def _without_ending(name: str) -> str:
 @cache
 def _table() -> dict[str, list]:
     """Torch's entries by all names that they have."""
-    if (
-        "expecttest" not in sys.modules
-    ):  # the table's module wants one class of it, for other things
+    # The table's module wants one class of it, for other things.
+    if "expecttest" not in sys.modules:
         try:
             import_module("expecttest")
         except ImportError:
@@ -201,40 +176,21 @@ def _table() -> dict[str, list]:
     # Types that need a recent GPU stand in the table only where one is found: ours is an Ampere of
     # 2020 or newer, without the float8 of later ones.
     versions = import_module("torch.testing._internal.common_cuda")
-    before = {
-        name: getattr(versions, name)
-        for name in vars(versions)
-        if name.startswith("SM")
-        and name.endswith("OrLater")
-        or name.startswith("PLATFORM_SUPPORTS_")
-        and ("BF16" in name or "ATTENTION" in name or "SDPA" in name)
-    }
-    new = {
-        name: name not in ("SM89OrLater", "SM90OrLater", "SM100OrLater", "SM120OrLater")
-        for name in before
-    }
+    recent = re.compile("SM.*OrLater|PLATFORM_SUPPORTS_.*(BF16|ATTENTION|SDPA)")
+    before = {name: value for name, value in vars(versions).items() if recent.match(name)}
+    newer = {"SM89OrLater", "SM90OrLater", "SM100OrLater", "SM120OrLater"}
+    new = {name: name not in newer for name in before}
     vars(versions).update(new)
     try:
         entries = import_module("torch.testing._internal.common_methods_invocations")
     finally:
         vars(versions).update(before)
     found: dict[str, list] = {}
-    for kind in (
-        "op_db",
-        "foreach_unary_op_db",
-        "foreach_binary_op_db",
-        "foreach_pointwise_op_db",
-        "foreach_reduce_op_db",
-        "foreach_other_op_db",
-    ):
+    foreach = [f"foreach_{kind}_op_db" for kind in "unary binary pointwise reduce other".split()]
+    for kind in ("op_db", *foreach):
         for entry in getattr(entries, kind):
-            names = {
-                entry.name,
-                entry.aten_name,
-                entry.aten_backward_name,
-                *(one.name for one in entry.aliases),
-            }
-            for name in names - {None, ""}:
+            names = {entry.name, entry.aten_name, entry.aten_backward_name}
+            for name in names.union(one.name for one in entry.aliases) - {None, ""}:
                 found.setdefault(name, []).append(entry)
     return found
 
@@ -242,14 +198,9 @@ def _table() -> dict[str, list]:
 def entries_of(operator: str) -> list:
     """The table's entries for an operator of ATen; none where it does not know it."""
     plain = _without_ending(operator)
-    return next(
-        (
-            _table()[name]
-            for name in (NAMES.get(operator), NAMES.get(plain), operator, plain)
-            if name in _table()
-        ),
-        [],
-    )
+    base = AFFIXES.sub("", plain)
+    names = (NAMES.get(base), operator, plain, base, f"nn.functional.{base}")
+    return next((_table()[name] for name in names if name in _table()), [])
 
 
 def supported(operator: str, differentiated: bool) -> set[torch.dtype] | None:

@@ -93,12 +93,10 @@ def test_a_tensor_larger_than_a_piece_is_written_whole(tmp_path, monkeypatch):
 
 
 def test_a_kind_of_number_that_the_format_lacks_is_refused(tmp_path):
-    with pytest.raises(
-        LabError, match="^model/a is of torch.complex64, which a checkpoint cannot hold"
-    ):
-        save_tensors(
-            tmp_path / "one.safetensors", {"model/a": torch.zeros(2, dtype=torch.complex64)}, {}
-        )
+    tensors = {"model/a": torch.zeros(2, dtype=torch.complex64)}
+    said = "^model/a is of torch.complex64, which a checkpoint cannot hold"
+    with pytest.raises(LabError, match=said):
+        save_tensors(tmp_path / "one.safetensors", tensors, {})
     assert not os.listdir(tmp_path)
 
 
@@ -128,17 +126,14 @@ def test_a_disk_that_is_too_full_is_told_in_a_sentence_and_the_old_checkpoint_st
     tmp_path, monkeypatch
 ):
     free = iter([10**12] * 2 + [100] * 10)
-    with monkeypatch.context() as patch, pytest.raises(LabError) as error:
-        patch.setattr(
-            lab.training.checkpoint.shutil, "disk_usage", lambda _: SimpleNamespace(free=next(free))
-        )
-        small(tmp_path, ALWAYS)
-    said = str(error.value)
-    assert re.match(
-        r"the checkpoint step-00000002.safetensors needs 0\.0 MB, .*checkpoints has 0\.0 MB free",
-        said,
+    said = (
+        r"^the checkpoint step-00000002.safetensors needs 0\.0 MB, .*checkpoints has 0\.0 MB free:"
+        " make room there, and the same command goes on from the last checkpoint$"
     )
-    assert "\n" not in said and "goes on from the last checkpoint" in said
+    with monkeypatch.context() as patch, pytest.raises(LabError, match=said):
+        usage = SimpleNamespace(disk_usage=lambda _: SimpleNamespace(free=next(free)))
+        patch.setattr(lab.training.checkpoint, "shutil", usage)
+        small(tmp_path, ALWAYS)
     assert os.listdir(tmp_path / "checkpoints") == ["step-00000001.safetensors"]
     small(tmp_path)
     reference = train(configure("tabular", scale="smoke", **SMALL))
@@ -149,40 +144,41 @@ def test_a_disk_that_refuses_in_the_middle_leaves_the_old_file_and_no_draft(tmp_
     path = tmp_path / "one.safetensors"
     save_tensors(path, {"a": torch.zeros(4)}, {})
     before, usual = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(
-        resource.RLIMIT_FSIZE, (4096, usual[1])
-    )  # as a quota: no one can ask about it
+    # As a quota: no one can ask about it.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, usual[1]))
+    said = f"cannot be written \\({os.strerror(errno.EFBIG)}\\): make room"
     try:
-        with pytest.raises(
-            LabError, match=f"cannot be written \\({os.strerror(errno.EFBIG)}\\): make room"
-        ):
+        with pytest.raises(LabError, match=said):
             save_tensors(path, {"a": torch.zeros(4096)}, {})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["one.safetensors"]
 
 
-def test_at_most_two_checkpoints_are_on_disk(tmp_path, monkeypatch):
-    counts, real = [], lab.training.checkpoint.save_tensors
+def spy_on_saves(monkeypatch, seen) -> None:
+    """Call `seen` with the path of each checkpoint, after it was written."""
+    real = lab.training.checkpoint.save_tensors
 
-    def counted(path, *given):
+    def save(path, *given):
         real(path, *given)
-        counts.append(len(list(path.parent.glob("*step-*"))))  # drafts too
+        seen(path)
 
-    monkeypatch.setattr(lab.training.checkpoint, "save_tensors", counted)
+    monkeypatch.setattr(lab.training.checkpoint, "save_tensors", save)
+
+
+def test_at_most_two_checkpoints_are_on_disk(tmp_path, monkeypatch):
+    counts = []  # drafts too
+    spy_on_saves(monkeypatch, lambda path: counts.append(len(list(path.parent.glob("*step-*")))))
     small(tmp_path, ALWAYS)
     assert counts == [1] + [2] * 7 and len(os.listdir(tmp_path / "checkpoints")) == 1
 
 
 def test_a_resumed_run_lets_go_of_the_file_it_came_from(tmp_path, monkeypatch):
-    interrupted(tmp_path, monkeypatch, step=3)
-    mapped, real = [], lab.training.checkpoint.save_tensors
-
-    def spy(*given):
-        mapped.append(str(tmp_path) in Path("/proc/self/maps").read_text())
-        real(*given)
-
-    monkeypatch.setattr(lab.training.checkpoint, "save_tensors", spy)
+    with monkeypatch.context() as patch, pytest.raises(Crash):
+        stop_after(patch, step=3)
+        small(tmp_path, ALWAYS)
+    maps, mapped = Path("/proc/self/maps"), []
+    spy_on_saves(monkeypatch, lambda _: mapped.append(str(tmp_path) in maps.read_text()))
     small(tmp_path, ALWAYS)
     assert mapped and not any(mapped)
 
@@ -223,18 +219,13 @@ def test_minutes_are_kept_however_long_writing_takes(clock):
 
 def test_the_minutes_reach_a_training_by_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv(training.MINUTES, "0")
-    written, real = [], lab.training.checkpoint.save_tensors
-    monkeypatch.setattr(
-        lab.training.checkpoint,
-        "save_tensors",
-        lambda path, *given: written.append(path.stem) or real(path, *given),
-    )
+    written = []
+    spy_on_saves(monkeypatch, lambda path: written.append(path.stem))
     train(configure("tabular", scale="smoke", **SMALL))
     assert written == [f"step-{step:08}" for step in range(8)]
     monkeypatch.setenv(training.MINUTES, "soon")
-    with pytest.raises(
-        LabError, match="LAB_CHECKPOINT_MINUTES = 'soon': it must be a number of minutes"
-    ):
+    said = "LAB_CHECKPOINT_MINUTES = 'soon': it must be a number of minutes"
+    with pytest.raises(LabError, match=said):
         train(configure("tabular", scale="smoke", problems=4))
     with pytest.raises(LabError, match="checkpoint_minutes = -1"):
         train(configure("tabular", scale="smoke", problems=4), checkpoint_minutes=-1)
@@ -247,9 +238,8 @@ def test_a_state_asked_for_after_training_went_on_is_refused():
     chosen = experiment("tabular")
     told = list(chosen.train(chosen.configure("smoke", SMALL), None))
     for one in told[:-1]:
-        with pytest.raises(
-            LabError, match=f"the state after step {one.step} is asked for too late"
-        ):
+        said = f"the state after step {one.step} is asked for too late"
+        with pytest.raises(LabError, match=said):
             one.state()
     assert int(told[-1].state()["step"]) == 7  # after the last step nothing moves
 
@@ -270,16 +260,6 @@ def stop_after(patch, step: int) -> None:
     patch.setattr(training, "_save_checkpoint", save)
 
 
-# --- Records and checkpoint belong together -----------------------------------------------------
-
-
-def interrupted(folder: Path, monkeypatch, step: int = 6) -> Run:
-    with monkeypatch.context() as patch, pytest.raises(Crash):
-        stop_after(patch, step)
-        small(folder, ALWAYS)
-    return Run(folder)
-
-
 # --- Signals for real ---------------------------------------------------------------------------
 
 WORLDS = {
@@ -292,6 +272,10 @@ SENTENCE = (
     r"lab: stopped by SIGTERM at step (\d+), checkpoint written; "
     r"the same command goes on from here\n"
 )
+
+
+def words_of(given: dict) -> list[str]:
+    return [f"{key}={value}" for key, value in given.items()]
 
 
 def checkpointed(run: Run, step: int) -> bool:
@@ -321,8 +305,7 @@ def test_stopped_between_two_records_a_training_ends_as_the_one_that_was_not(
 ):
     given = WORLDS[name]
     run = Run.of(experiment(name).configure("smoke", given))
-    words = [f"{key}={value}" for key, value in given.items()]
-    started = fork("train", name, "scale=smoke", "checkpoint_minutes=0", *words)
+    started = fork("train", name, "scale=smoke", "checkpoint_minutes=0", *words_of(given))
     wait_for(started, lambda: checkpointed(run, 3))
     for _ in range(times):
         started.process.send_signal(how)
@@ -360,13 +343,7 @@ def test_the_maze_keeps_what_it_added_up_between_records():
 def test_sigterm_during_the_start_of_a_maze_stops_it_too(fork):
     given = {"steps": 1, "start_steps": 500, "start_log_every": 500, "samples": 2}
     run = start_of(experiment("maze").configure("smoke", given))
-    started = fork(
-        "train",
-        "maze",
-        "scale=smoke",
-        "checkpoint_minutes=0",
-        *(f"{key}={value}" for key, value in given.items()),
-    )
+    started = fork("train", "maze", "scale=smoke", "checkpoint_minutes=0", *words_of(given))
     wait_for(started, lambda: checkpointed(run, 2))
     started.process.terminate()
     ended = started.finish()
@@ -376,14 +353,7 @@ def test_sigterm_during_the_start_of_a_maze_stops_it_too(fork):
 def test_sigterm_reaches_the_training_inside_a_notebook(fork, tmp_path):
     given = {"steps": 1500, "log_every": 1499}
     run = Run.of(experiment("tabular").configure("smoke", given))
-    words = [
-        "run",
-        "tabular",
-        "scale=smoke",
-        "checkpoint_minutes=0",
-        *(f"{key}={value}" for key, value in given.items()),
-    ]
-    started = fork(*words)
+    started = fork("run", "tabular", "scale=smoke", "checkpoint_minutes=0", *words_of(given))
     wait_for(started, lambda: checkpointed(run, 3))
     started.process.terminate()  # to `lab run` alone: its kernel is in a session of its own
     ended = started.finish()

@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from lab.runs import configure, experiment, train
-from lab.toy import images, maze, maze_parts
+from lab.toy import images, maze, maze_policy
 from lab.toy.costs import FakePolicy
 from lab.toy.maze_env import Mazes
 from lab.toy.transformer import Transformer
@@ -147,9 +147,9 @@ def test_the_published_maze_step_takes_the_arithmetic_of_a_review_in_a_tenth_of_
 def test_a_backward_pass_in_parts_takes_the_memory_of_one_part_and_the_work_of_all(monkeypatch):
     given = {"layers": 1, "batch": 8, "mazes": 8, "samples": 8}
     positions = 8 * 64 * 32
-    monkeypatch.setattr(maze_parts, "MICRO_BATCH_POSITIONS", positions)
+    monkeypatch.setattr(maze_policy, "MICRO_BATCH_POSITIONS", positions)
     whole = costs_of("maze", "laptop", **given)
-    monkeypatch.setattr(maze_parts, "MICRO_BATCH_POSITIONS", positions // 4)
+    monkeypatch.setattr(maze_policy, "MICRO_BATCH_POSITIONS", positions // 4)
     parts = costs_of("maze", "laptop", **given)
     assert parts.memory["update"] < 0.4 * whole.memory["update"]
     assert parts.step["update"].flops == pytest.approx(whole.step["update"].flops)

@@ -1,10 +1,6 @@
 """ImageNet's folders, cache and crops, on tiny folders that the tests write themselves."""
 
-import io
-import os
 import shutil
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,14 +31,15 @@ def picture(index: int) -> Image.Image:
     )
 
 
-def write_tree(folder: Path, train: int = 6, val: int = 2) -> Path:
-    index = 0
-    for split, images in (("train", train), ("val", val)):
+def write_tree(folder: Path) -> Path:
+    """Three classes, of each six training and two test images."""
+    number = 0
+    for split, images in (("train", 6), ("val", 2)):
         for name in ("n01", "n02", "n03"):
             (folder / split / name).mkdir(parents=True)
             for at in range(images):
-                picture(index % 23).save(folder / split / name / f"{name}_{at}.JPEG", quality=95)
-                index += 1
+                picture(number % 23).save(folder / split / name / f"{name}_{at}.JPEG", quality=95)
+                number += 1
     return folder
 
 
@@ -60,11 +57,10 @@ def write_parquet(folder: Path, tree: Path) -> Path:
             }
             for path in sorted((tree / split).rglob("*.JPEG"))
         ]
-        for at, part in enumerate(np.array_split(np.arange(len(rows)), files)):
-            table = pa.Table.from_pylist([rows[row] for row in part])
-            pq.write_table(
-                table, folder / f"{kind}-0000{at}-of-0000{files}.parquet", row_group_size=4
-            )
+        for at in range(files):
+            part = rows[at * 9 : (at + 1) * 9]
+            path = folder / f"{kind}-0000{at}-of-0000{files}.parquet"
+            pq.write_table(pa.Table.from_pylist(part), path, row_group_size=4)
     return folder
 
 
@@ -76,19 +72,10 @@ def tree(tmp_path):
 @pytest.fixture
 def load(tree, tmp_path):
     """ImageNet of the tiny tree, or of another folder, in a cache of the test's own."""
+    usual = {"seed": 0, "size": SIZE, "device": "cpu", "classes": CLASSES}
 
-    def load(folder=tree, seed=0, **options):
-        return ImageNet(
-            folder,
-            **{
-                "seed": seed,
-                "size": SIZE,
-                "device": "cpu",
-                "cache": tmp_path / "cache",
-                "classes": CLASSES,
-            }
-            | options,
-        )
+    def load(folder=tree, **options):
+        return ImageNet(folder, **{**usual, "cache": tmp_path / "cache", **options})
 
     return load
 
@@ -135,21 +122,14 @@ def test_a_tree_and_its_parquet_copy_are_the_same_pictures(load, tree, tmp_path,
     assert one.names == ["n01", "n02", "n03"] and other.names == ["0", "1", "2"]
 
 
-def test_a_batch_is_a_function_of_the_seed_and_the_step_alone(load):
-    one, other = load(), load()
+def test_a_batch_is_a_function_of_the_seed_and_the_step_alone_and_the_test_of_nothing(load):
+    one, other, another = load(), load(), load(seed=1)
     straight = [one.train_batch(step, 4) for step in range(10)]
     for step in (9, 0, 5):
-        assert all(
-            torch.equal(a, b)
-            for a, b in zip(other.train_batch(step, 4), straight[step], strict=True)
-        )
-    assert not torch.equal(load(seed=1).train_batch(0, 4)[0], straight[0][0])
+        assert all(map(torch.equal, other.train_batch(step, 4), straight[step]))
+    assert not torch.equal(another.train_batch(0, 4)[0], straight[0][0])
     assert not torch.equal(straight[0][0], straight[4][0])  # the second epoch
-
-
-def test_every_seed_is_tested_on_the_same_images(load):
-    assert torch.equal(held_out(load(seed=1))[0], held_out(load(seed=2))[0])
-    assert len(held_out(load())[1]) == 6
+    assert torch.equal(held_out(another)[0], held_out(one)[0]) and len(held_out(one)[1]) == 6
 
 
 # --- Crops --------------------------------------------------------------------------------------
@@ -222,21 +202,13 @@ def test_a_training_image_is_the_crop_of_its_picture(load, tree):
 # --- The cache ----------------------------------------------------------------------------------
 
 
-def test_the_second_time_nothing_is_decoded(load, tree, decoded):
+def test_the_second_time_nothing_is_decoded_and_another_size_is_another_cache(load, tree, decoded):
     first = load().train_batch(3, 8)
     assert len(decoded) == 24
-    for path in tree.rglob("*.JPEG"):
-        path.write_bytes(
-            bytes(path.stat().st_size)
-        )  # the same names and lengths, and no picture inside
-    again = load(seed=0).train_batch(3, 8)
-    assert len(decoded) == 24 and torch.equal(first[0], again[0])
-
-
-def test_another_size_is_another_cache(load, decoded):
-    assert load().size == 16 and load(size=8).train_batch(0, 2)[0].shape == (2, 3, 8, 8)
-    load()
-    assert len(decoded) == 48
+    assert load(size=8).train_batch(0, 2)[0].shape == (2, 3, 8, 8) and len(decoded) == 48
+    for path in tree.rglob("*.JPEG"):  # the same names and lengths, and no picture inside
+        path.write_bytes(bytes(path.stat().st_size))
+    assert torch.equal(first[0], load().train_batch(3, 8)[0]) and len(decoded) == 48
 
 
 @pytest.mark.parametrize(
@@ -255,21 +227,18 @@ def test_a_file_that_comes_goes_or_changes_length_makes_another_cache(load, tree
     assert len(decoded) == 24 + len(list(tree.rglob("*.JPEG")))
 
 
-def test_a_cache_whose_building_was_killed_is_built_again(load, tree, tmp_path, decoded):
-    code = (
-        "import os, sys; from lab.toy import imagenet\nreal, left = imagenet.decode, [20]\ndef"
-        " dying(*args):\n    left[0] -= 1\n    return real(*args) if left[0] else"
-        f" os._exit(9)\nimagenet.decode = dying\nimagenet.ImageNet({str(tree)!r}, 0, {SIZE}, 'cpu',"
-        f" {str(tmp_path / 'cache')!r}, {CLASSES})\n"
-    )
-    died = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=Path(__file__).parents[1],
-        env=os.environ,
-        capture_output=True,
-        timeout=60,
-    )
-    assert died.returncode == 9
+def test_a_cache_whose_building_was_killed_is_built_again(load, tree, tmp_path, decoded, start):
+    code = f"""
+import os
+from lab.toy import imagenet
+real, left = imagenet.decode, [20]
+def dying(*args):
+    left[0] -= 1
+    return real(*args) if left[0] else os._exit(9)
+imagenet.decode = dying
+imagenet.ImageNet({str(tree)!r}, 0, {SIZE}, "cpu", {str(tmp_path / "cache")!r}, {CLASSES})
+"""
+    assert start("-c", code).finish().returncode == 9
     left = [path.name for path in (tmp_path / "cache").iterdir() if path.is_dir()]
     assert len(left) == 1 and left[0].endswith(".partial")
     source = load()
@@ -305,9 +274,8 @@ def test_a_damaged_cache_is_named(load, tmp_path):
     load()
     broken = next((tmp_path / "cache").glob("*/train-images.npy"))
     broken.write_bytes(broken.read_bytes()[:1000])
-    with pytest.raises(
-        LabError, match="train-images.npy is damaged .* remove .*, and the next run builds it again"
-    ):
+    said = "train-images.npy is damaged .* remove .*, and the next run builds it again"
+    with pytest.raises(LabError, match=said):
         load()
 
 
@@ -339,34 +307,29 @@ def unreadable(tree: Path) -> None:
 
 
 MISSING = " is missing: an ImageNet folder holds train and val, each with a folder for every class"
+ONE_SHORT = (
+    "the classes of train and val differ in TREE: n03 is only in train; they have 3 and 2, and must"
+    " have the same"
+)
 
 
 @pytest.mark.parametrize(
     "damage, sentence",
     [
-        (
-            lambda tree: shutil.rmtree(tree),
-            "there is no folder TREE: give the one that holds train and val, or the parquet files",
-        ),
-        (lambda tree: shutil.rmtree(tree / "train"), "TREE/train" + MISSING),
-        (lambda tree: shutil.rmtree(tree / "val"), "TREE/val" + MISSING),
-        (
-            loose,
-            "TREE/val holds 6 images and no class folder: move each image into the folder",
-        ),
+        ("", "there is no folder TREE: give the one that holds train and val, or the parquet"),
+        ("train", "TREE/train" + MISSING),
+        ("val", "TREE/val" + MISSING),
+        ("val/n03", ONE_SHORT),
+        (loose, "TREE/val holds 6 images and no class folder: move each image into the folder"),
         (no_images, "TREE/train/n02 holds no image: fill the class or remove its folder"),
-        (
-            lambda tree: shutil.rmtree(tree / "val" / "n03"),
-            "the classes of train and val differ in TREE: n03 is only in train; they have 3 and 2,"
-            " and must have the same",
-        ),
         (unreadable, "TREE/train/n02/n02_3.JPEG is not readable as an image ("),
     ],
 )
 def test_a_tree_that_is_not_whole_is_refused_and_what_is_wrong_is_named(
     load, tree, damage, sentence
 ):
-    damage(tree)
+    """A folder is missing, or something else is wrong."""
+    damage(tree) if callable(damage) else shutil.rmtree(tree / damage)
     assert refusal(load).startswith(sentence.replace("TREE", str(tree)))
 
 
@@ -389,20 +352,16 @@ def test_labels_that_do_not_count_from_zero_are_refused(load, tree, tmp_path):
     for path in copy.iterdir():
         table = pq.read_table(path)
         pq.write_table(table.set_column(1, "label", [table.column("label").to_numpy() + 1]), path)
-    assert (
-        refusal(load, copy)
-        == f"{copy}: the labels of train go from 1 to 3; number the classes from 0 to 2"
-    )
+    said = f"{copy}: the labels of train go from 1 to 3; number the classes from 0 to 2"
+    assert refusal(load, copy) == said
 
 
 def test_an_unreadable_image_in_a_parquet_file_is_named_by_its_row(load, tree, tmp_path):
     (tree / "train" / "n03" / "n03_1.JPEG").write_bytes(b"")
-    copy = write_parquet(
-        tmp_path / "copy", tree
-    )  # 13 of 18 pictures before it, 9 of them in the first file
-    assert refusal(load, copy).startswith(
-        f"row 4 of {copy}/train-00001-of-00002.parquet is not readable as an image ("
-    )
+    # 13 of 18 pictures stand before it, 9 of them in the first file.
+    copy = write_parquet(tmp_path / "copy", tree)
+    said = f"row 4 of {copy}/train-00001-of-00002.parquet is not readable as an image ("
+    assert refusal(load, copy).startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -424,29 +383,19 @@ def test_a_parquet_file_without_the_columns_is_named(load, tmp_path, row, found)
 
     for kind in ("train", "validation"):
         pq.write_table(pa.Table.from_pylist([row]), tmp_path / f"{kind}-0.parquet")
+    path = tmp_path / "train-0.parquet"
     assert (
-        refusal(load, tmp_path)
-        == f"{tmp_path}/train-0.parquet has the columns {found}; it must have image, a struct with"
-        " bytes, and label, a whole number: take a Hugging Face image data set"
+        refusal(load, tmp_path) == f"{path} has the columns {found}; it must have image, a struct"
+        " with bytes, and label, a whole number: take a Hugging Face image data set"
     )
-
-
-def test_a_file_that_is_no_parquet_is_named(load, tmp_path):
-    (tmp_path / "train-0.parquet").write_bytes(b"nothing")
-    (tmp_path / "validation-0.parquet").write_bytes(b"nothing")
-    assert refusal(load, tmp_path).startswith(
-        f"{tmp_path}/train-0.parquet is not readable as parquet ("
-    )
+    path.write_bytes(b"nothing")
+    assert refusal(load, tmp_path).startswith(f"{path} is not readable as parquet (")
 
 
 def test_a_disk_too_small_is_told_before_anything_is_decoded(load, decoded, monkeypatch, tmp_path):
     monkeypatch.setattr(imagenet.shutil, "disk_usage", lambda _: SimpleNamespace(free=5))
-    assert (
-        refusal(load)
-        == f"the cache of 24 squares of 16 pixels needs 0.0 GB and {tmp_path}/cache has 0.0 GB"
-        " free: "
-        "name a cache folder on a larger disk"
-    )
+    said = f"the cache of 24 squares of 16 pixels needs 0.0 GB and {tmp_path}/cache has 0.0 GB free"
+    assert refusal(load) == said + ": name a cache folder on a larger disk"
     assert decoded == []
 
 
@@ -454,9 +403,6 @@ def test_odd_kinds_of_images_are_read_as_colour(load, tree):
     grey = tree / "train" / "n01" / "n01_0.JPEG"
     picture(3).convert("L").save(grey)
     picture(4).convert("CMYK").save(tree / "train" / "n01" / "n01_1.JPEG")
-    buffer = io.BytesIO()
-    picture(5).convert("P").save(buffer, "PNG")
-    (tree / "train" / "n01" / "n01_2.JPEG").write_bytes(
-        buffer.getvalue()
-    )  # ImageNet holds one such file
+    # ImageNet holds one such file.
+    picture(5).convert("P").save(tree / "train" / "n01" / "n01_2.JPEG", "PNG")
     assert load().train_batch(0, 18)[0].isfinite().all()

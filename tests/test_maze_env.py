@@ -89,9 +89,9 @@ def test_every_prompt_says_its_maze_square_by_square():
     mazes = draw(9, 50, 0, "a", 0, CPU)
     for walls, prompt in zip(grids(mazes), mazes.prompts().tolist(), strict=True):
         said = ["<bos>", "GRID_START"]
-        for row in range(9):
-            for column in range(9):
-                plain = "WALL" if walls[row][column] else "PATH"
+        for row, places in enumerate(walls):
+            for column, wall in enumerate(places):
+                plain = "WALL" if wall else "PATH"
                 said.append({(1, 1): "START", (7, 7): "GOAL"}.get((row, column), plain))
             said.append("NEWLINE")
         assert prompt == [IDS[word] for word in [*said, "GRID_END", "PATH_START"]]
@@ -99,11 +99,10 @@ def test_every_prompt_says_its_maze_square_by_square():
 
 def test_an_answer_is_the_path_then_done_then_eos_then_padding():
     mazes = draw(11, 200, 0, "a", 0, CPU)
-    lengths = Counter()
-    for number, answer in enumerate(mazes.answers().tolist()):
-        path = path_of(mazes, number)
+    paths = [path_of(mazes, number) for number in range(200)]
+    for path, answer in zip(paths, mazes.answers().tolist(), strict=True):
         assert answer == [*path, 7, 2] + [0] * (len(answer) - len(path) - 2)
-        lengths[len(path)] += 1
+    lengths = set(map(len, paths))
     assert len(lengths) > 3 and mazes.answers().shape[1] == max(lengths) + 2
 
 
@@ -125,9 +124,8 @@ def test_a_cell_that_joins_at_once_after_its_neighbour_joins_through_that_neighb
     """A clock of 0, or one so small that adding it changes nothing in float32: 1 of 200,000 mazes
     of 17x17 has one.
     """
-    clocks = torch.tensor([[3.0, 0.0], [5.0, 1.0]])[
-        :, :, None
-    ]  # the right upper cell joins with the start
+    # The right upper cell joins with the start.
+    clocks = torch.tensor([[[3.0], [0.0]], [[5.0], [1.0]]])
     for choice in (0.0, 0.5, 0.99):
         mazes = grow(clocks, torch.full_like(clocks, choice))
         assert slow_maze.is_tree(grids(mazes)[0]) and path_of(mazes, 0) == [16, 16, 14, 14]
@@ -252,11 +250,11 @@ def test_a_size_that_is_even_or_too_small_is_refused_in_one_sentence(size):
 
 
 def test_more_held_out_mazes_than_there_are_is_refused_in_one_sentence():
-    assert (
-        refusal(evaluation_mazes, 7, 6, CPU)
-        == "size = 7 has 192 mazes, of which 5 are held out: 6 were requested; request fewer or"
-        " use a larger size, or set measure = 'fit' to evaluate on mazes that are trained on"
+    said = (
+        "size = 7 has 192 mazes, of which 5 are held out: 6 were requested; request fewer or use a"
+        " larger size, or set measure = 'fit' to evaluate on mazes that are trained on"
     )
+    assert refusal(evaluation_mazes, 7, 6, CPU) == said
 
 
 def test_a_size_of_which_too_few_mazes_may_be_trained_on_is_refused_in_one_sentence(monkeypatch):
@@ -273,34 +271,24 @@ LENGTH = 22
 
 def near(answer: list[int], rng: random.Random) -> list[int]:
     """The right answer with a few faults, or no answer at all."""
-    said = list(answer)
+    said = [token for token in answer if token]
     for _ in range(rng.choice((0, 1, 1, 2, 3))):
         at = rng.randrange(len(said) + 1)
-        fault = rng.randrange(9)
-        if fault == 0 and said:
-            del said[at - 1]
-        elif fault == 1:
-            said.insert(at, rng.randint(13, 16))
-        elif fault == 2 and at + 1 < len(said):
-            said[at], said[at + 1] = said[at + 1], said[at]
-        elif fault == 3 and said:
-            said[at - 1] = rng.randint(13, 16)
-        elif fault == 4:
-            said.insert(at, rng.randrange(32))
-        elif fault == 5:
-            said.insert(at, rng.choice((0, 2)))
-        elif fault == 6:
+        fault = rng.randrange(5)
+        if fault == 0:
+            del said[at : at + 1]
+        elif fault == 1:  # another token, more often a move than anything else
+            said[at : at + 1] = [rng.choice((*range(13, 17), rng.randrange(32)))]
+        elif fault == 2:
+            said.insert(at, rng.choice((7, 2, 0, *range(13, 17))))
+        elif fault == 3:
             said = [one for one in said if one != 7]
-        elif fault == 7:
-            said.insert(rng.choice((0, at)), 7)
         else:
-            said += [rng.choice((7, 2, 0, *range(13, 17))) for _ in range(4)]
+            said += rng.choices((7, 2, 0, *range(13, 17)), k=4)
     if rng.random() < 0.1:
-        said = [rng.choice((7, 2, 0, 13, 14, 15, 16, 14, 16)) for _ in range(LENGTH)]
+        said = rng.choices((7, 2, 0, 13, 14, 15, 16, 14, 16), k=LENGTH)
     if rng.random() < 0.05:
-        said = rng.choice(
-            ([], [7], [13, 13, 13, 13, 7], [15] * LENGTH, [13] * LENGTH, [16] * 20 + [7], [2, 7])
-        )
+        said = rng.choice(([], [7], [13, 13, 7], [15] * LENGTH, [16] * 20 + [7], [2, 7]))
     return (said + [0] * LENGTH)[:LENGTH]
 
 
@@ -310,9 +298,8 @@ def test_walking_judges_thousands_of_rollouts_as_the_slow_verifier_does(size):
     DONE.
     """
     rng, mazes = random.Random(size), draw(size, 40, 0, "a", 0, CPU)
-    tokens = torch.tensor(
-        [[near(answer, rng) for _ in range(100)] for answer in mazes.answers().tolist()]
-    )
+    answers = mazes.answers().tolist()
+    tokens = torch.tensor([[near(answer, rng) for _ in range(100)] for answer in answers])
     walks, seen, compared = walk(mazes, tokens), Counter(), 0
     for maze, walls in enumerate(grids(mazes)):
         for rollout, said in enumerate(tokens[maze].tolist()):
@@ -321,37 +308,30 @@ def test_walking_judges_thousands_of_rollouts_as_the_slow_verifier_does(size):
             assert walks.right[maze, rollout] == (outcome == "right")
             seen[outcome] += 1
             row, column = places[-1]
-            if (
-                steps == LENGTH
-                or said[steps] == 7
-                or walls[row][column]
-                or row == column == size - 2
-            ):
+            ends = walls[row][column] or row == column == size - 2
+            if steps == LENGTH or said[steps] == 7 or ends:
                 compared += 1
                 assert walks.steps[maze, rollout] == steps, said
-                assert walks.cells[maze, rollout, : steps + 1].tolist() == list(
-                    map(list, places)
-                ), said
+                found = walks.cells[maze, rollout, : steps + 1].tolist()
+                assert found == list(map(list, places)), said
     assert min(seen[outcome] for outcome in OUTCOMES) > 100 and compared > 2500
     assert walks.cells.shape == (40, 100, LENGTH + 1, 2)
+
+
+PATH = [14, 14, 16, 16, 16, 16, 14, 14]  # the right one
 
 
 @pytest.mark.parametrize(
     "said, outcome, steps",
     [
-        ([14, 14, 16, 16, 16, 16, 14, 14, 7], "right", 8),
-        ([14, 14, 16, 16, 16, 16, 14, 14, 7, 7], "right", 8),
-        (
-            [14, 14, 16, 16, 16, 16, 14, 14, 7, 12, 13, 2],
-            "right",
-            8,
-        ),  # what follows DONE does not count
-        ([14, 14, 16, 16, 16, 16, 14, 14, 14, 14, 14, 7], "right", 8),  # nor a wall after the goal
-        ([14, 13, 14, 14, 16, 16, 16, 16, 14, 14, 7], "right", 10),  # to and fro
-        ([14, 14, 16, 16, 16, 16, 14, 14, 2, 7], "garbled", 8),
-        ([14, 14, 16, 16, 16, 16, 14, 14], "endless", 8),
-        ([14, 14, 16, 16, 16, 16, 14, 7], "short", 7),
-        ([7, 14, 14, 16, 16, 16, 16, 14, 14, 7], "short", 0),
+        ([*PATH, 7], "right", 8),
+        ([*PATH, 7, 12, 13, 2], "right", 8),  # what follows DONE does not count
+        ([*PATH, 14, 14, 14, 7], "right", 8),  # nor a wall after the goal
+        ([14, 13, *PATH, 7], "right", 10),  # to and fro
+        ([*PATH, 2, 7], "garbled", 8),
+        (PATH, "endless", 8),
+        ([*PATH[:-1], 7], "short", 7),
+        ([7, *PATH, 7], "short", 0),
         ([16, 16, 16, 16, 14, 14, 14, 14, 7], "wall", 1),  # the paper's printed answer
         ([13, 13, 13, 7], "wall", 1),
         ([15, 15, 15, 14, 14, 7], "wall", 1),
@@ -367,8 +347,6 @@ def test_rollouts_are_judged_in_their_own_maze_and_apart_from_each_other():
     tokens = mazes.answers()[None].expand(6, -1, -1)
     right = walk(mazes, tokens).right
     assert right.diagonal().all() and not right.all()
-    for rollout in range(6):
-        assert torch.equal(
-            walk(mazes, tokens[:, rollout : rollout + 1]).right[:, 0], right[:, rollout]
-        )
-        assert torch.equal(walk(mazes[rollout : rollout + 1], tokens[:1]).right[0], right[rollout])
+    for at in range(6):
+        assert torch.equal(walk(mazes, tokens[:, at : at + 1]).right[:, 0], right[:, at])
+        assert torch.equal(walk(mazes[at : at + 1], tokens[:1]).right[0], right[at])

@@ -17,7 +17,6 @@ from lab.mathematics.stopping import stopping_rule
 from lab.runs.experiments import experiment
 from lab.toy.maze import MazeRL
 from lab.toy.maze_env import MazeStream, walk
-from lab.toy.maze_parts import sample_until
 from lab.toy.maze_policy import load_policy
 from lab.training.rng import stream_seed
 
@@ -64,7 +63,7 @@ def test_the_rollouts_are_the_first_ones_of_those_that_drawing_all_would_give(yo
             prompts = policy.read(mazes)
             uniforms = policy.uniforms("rollouts", step, len(mazes), 12)
             everything = policy.sample_rollouts(prompts, 12, uniforms)
-            found = sample_until(world.rule, world.model, mazes, prompts, uniforms)
+            found = world.policy.sample_until(world.rule, mazes, prompts, uniforms)
         right = walk(mazes, everything.tokens).right.tolist()
         for which in range(len(mazes)):
             tau = drawn_by(text, right[which])
@@ -110,7 +109,7 @@ def test_the_loss_and_its_gradient_are_those_of_every_rollout_by_hand(young, tex
 def test_micro_batches_do_not_change_the_gradient(young, monkeypatch):
     text = RULES[1]
     whole = gradients(world := world_of(young, text), loss_of(world, 0))
-    monkeypatch.setattr("lab.toy.maze_parts.MICRO_BATCH_POSITIONS", 12 * 18 * 2)
+    monkeypatch.setattr("lab.toy.maze_policy.MICRO_BATCH_POSITIONS", 12 * 18 * 2)
     parted = world_of(young, text)
     named = dict(parted.model.named_parameters())
     for loss in parted.losses(0):

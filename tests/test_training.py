@@ -137,7 +137,7 @@ def test_stopped_anywhere_in_the_writing_a_run_goes_on_to_the_same_result(
     monkeypatch, uninterrupted, tmp_path, owner, method, after
 ):
     reference = uninterrupted("tabular", **SMALL["tabular"])
-    for call in range(7):
+    for call in (0, 1, 6):  # the first two, and one of the last
         folder = str(tmp_path / str(call))
         with monkeypatch.context() as patch, pytest.raises(Crash):
             crash_at(patch, owner, method, call, after)

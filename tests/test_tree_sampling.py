@@ -12,15 +12,8 @@ from lab.toy.transformer import Transformer, TransformerConfig, fresh_transforme
 from lab.toy.tree_sampling import Rollouts, rollout_logits, sample_rows, sample_token, sample_tree
 
 WORDS, ENDS = 9, [7, 2]
-TINY = TransformerConfig(
-    hidden_size=16,
-    num_hidden_layers=2,
-    num_attention_heads=4,
-    num_key_value_heads=2,
-    intermediate_size=24,
-    vocab_size=WORDS,
-    max_position_embeddings=64,
-)
+# Width, layers, heads, heads of keys, inner width, vocabulary, positions.
+TINY = TransformerConfig(16, 2, 4, 2, 24, WORDS, 64)
 SAMPLERS = [sample_tree, sample_rows]
 PROMPTS = torch.randint(WORDS, (3, 6), generator=torch.Generator().manual_seed(1))
 
@@ -128,17 +121,11 @@ def test_each_sampler_says_what_reading_the_whole_sequence_for_every_token_says(
 @pytest.mark.parametrize("sample", SAMPLERS)
 def test_after_the_end_there_is_only_padding_and_before_it_none(model, sample):
     played = sampled(sample, model, uniform(3, 30, 8))
-    for said, mask, logp in zip(
-        played.tokens.flatten(0, 1).tolist(),
-        played.mask.flatten(0, 1).tolist(),
-        played.logp.flatten(0, 1).tolist(),
-        strict=True,
-    ):
+    for at in itertools.product(range(3), range(30)):
+        said, mask, logp = played.tokens[at].tolist(), played.mask[at], played.logp[at]
         length = next((place + 1 for place, word in enumerate(said) if word in ENDS), 8)
-        assert mask == [place < length for place in range(8)]
-        assert not any(said[length:])
-        assert not any(logp[length:])
-        assert all(one < 0 for one in logp[:length])
+        assert mask.tolist() == [place < length for place in range(8)]
+        assert not any(said[length:]) and not logp[length:].any() and (logp[:length] < 0).all()
     assert torch.equal(played.lengths, played.mask.sum(2)) and played.tokens.dtype == torch.int64
 
 
@@ -165,12 +152,10 @@ def test_what_a_rollout_says_depends_on_its_own_numbers_only(model, sample):
 @pytest.mark.parametrize("sample", SAMPLERS)
 def test_sampling_leaves_the_prompts_as_they_were_and_builds_no_graph(model, sample):
     prompts = read(model)
-    before = [part.detach().clone() for pair in prompts.cache for part in pair]
+    before = prompts.map(lambda tensor: tensor.detach().clone())
     played = sample(model, prompts, 6, 6, ENDS, uniform(3, 6, 6))
-    assert all(
-        torch.equal(part, kept)
-        for part, kept in zip((one for pair in prompts.cache for one in pair), before, strict=True)
-    )
+    for pair, kept in zip(prompts.cache, before.cache, strict=True):
+        assert all(map(torch.equal, pair, kept))
     assert not played.logp.requires_grad
 
 
@@ -274,20 +259,17 @@ def test_gradients_are_those_of_one_full_sequence_for_every_rollout(model, sampl
     rollouts = 12
     played = sampled(sample, model, uniform(3, rollouts, 7))
     along = torch.randn(played.tokens.shape, generator=torch.Generator().manual_seed(4))
-    parameters = dict(model.named_parameters())
-    found = torch.autograd.grad(
-        (log_probabilities(model, played) * along).sum(), list(parameters.values())
-    )
+    names, parameters = zip(*model.named_parameters(), strict=True)
+    found = torch.autograd.grad((log_probabilities(model, played) * along).sum(), parameters)
     total = 0.0
     for problem, rollout in itertools.product(range(3), range(rollouts)):
         said = torch.tensor(words_of(played, problem, rollout))
-        logits = model.logits(model.prefill(torch.cat((PROMPTS[problem], said))[None])[0])[
-            0, PROMPTS.shape[1] - 1 : -1
-        ]
+        whole = torch.cat((PROMPTS[problem], said))[None]
+        logits = model.logits(model.prefill(whole)[0])[0, PROMPTS.shape[1] - 1 : -1]
         logp = logits.log_softmax(-1).gather(1, said[:, None])[:, 0]
         total = total + (logp * along[problem, rollout, : len(said)]).sum()
-    expected = torch.autograd.grad(total, list(parameters.values()))
-    for name, ours, theirs in zip(parameters, found, expected, strict=True):
+    expected = torch.autograd.grad(total, parameters)
+    for name, ours, theirs in zip(names, found, expected, strict=True):
         assert theirs.norm() > 1e-3 and (ours - theirs).norm() < 1e-5 * theirs.norm(), name
 
 
@@ -333,28 +315,18 @@ def test_prefixes_of_different_problems_are_kept_apart_and_see_only_their_own(sc
     """Two problems that say the same: 3 3, and in the second also 3 4, which shares its first
     token.
     """
-    played = scripted(
-        sample_tree, torch.tensor([[[3, 3, 5]] * 2, [[3, 3, 5], [3, 4, 5]], [[7, 0, 0]] * 2])
-    )
-    tree = played.tree
-    facts = {
-        (problem, depth, token): {
-            int(tree.tokens[other]) + 10 * int(tree.depths[other])
-            for other in range(len(tree.tokens))
-            if tree.problems[other] == problem and row[tree.slots[other]]
-        }
-        for problem, depth, token, row in zip(
-            tree.problems.tolist(),
-            tree.depths.tolist(),
-            tree.tokens.tolist(),
-            tree.visible,
-            strict=True,
-        )
-    }
-    assert facts == {
-        (0, 0, 3): {3},
-        (0, 1, 3): {3, 13},
-        (1, 0, 3): {3},
-        (1, 1, 3): {3, 13},
-        (1, 1, 4): {3, 14},
+    said = [[[3, 3, 5]] * 2, [[3, 3, 5], [3, 4, 5]], [[7, 0, 0]] * 2]
+    tree = scripted(sample_tree, torch.tensor(said)).tree
+    words = (tree.tokens + 10 * tree.depths).tolist()
+    seen = {}
+    for at, (problem, word) in enumerate(zip(tree.problems.tolist(), words, strict=True)):
+        own = (tree.problems == problem).nonzero()[:, 0]
+        visible = own[tree.visible[at, tree.slots[own]]].tolist()
+        seen[problem, word] = {words[other] for other in visible}
+    assert seen == {
+        (0, 3): {3},
+        (0, 13): {3, 13},
+        (1, 3): {3},
+        (1, 13): {3, 13},
+        (1, 14): {3, 14},
     }

@@ -13,8 +13,12 @@ from lab.losses import policy_gradient
 from lab.toy.fused_attention import attend_fused
 from lab.toy.image_data import TEST_BATCH, TEST_DIGITS, TEST_IMAGES
 from lab.toy.maze_env import DONE, EOS, Mazes
-from lab.toy.maze_parts import micro_batches
-from lab.toy.maze_policy import EVALUATION_ROLLOUTS, MazePolicy, transformer_config
+from lab.toy.maze_policy import (
+    EVALUATION_ROLLOUTS,
+    MazePolicy,
+    micro_batches,
+    transformer_config,
+)
 from lab.toy.resnet import fresh_network
 from lab.toy.transformer import PromptAttention, Prompts, Transformer, attend
 from lab.toy.tree_sampling import Rollouts, sample_rows

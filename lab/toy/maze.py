@@ -37,7 +37,6 @@ from lab.toy.gradient_source import GradientSource
 from lab.toy.maze_checkpoint import read_checkpoint, write_checkpoint
 from lab.toy.maze_env import Mazes, MazeStream, progress, walk
 from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
-from lab.toy.maze_parts import micro_batches, sample_until
 from lab.toy.maze_policy import (
     MazePolicy,
     evaluation_set,
@@ -45,6 +44,7 @@ from lab.toy.maze_policy import (
     load_policy,
     make_policy,
     maze_stream,
+    micro_batches,
     transformer_config,
 )
 from lab.toy.multinomial import RolloutsSpent
@@ -207,8 +207,7 @@ class MazeRL(_WithStatistics):
         uniforms = policy.uniforms("rollouts", step, len(mazes), N)
         if self.rule is None:
             return policy.sample_rollouts(prompts, N, uniforms)
-        with policy.autocast():
-            rollouts = sample_until(self.rule, self.model, mazes, prompts, uniforms)
+        rollouts = policy.sample_until(self.rule, mazes, prompts, uniforms)
         self.spent.add(rollouts.drawn)
         return rollouts
 

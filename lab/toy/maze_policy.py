@@ -7,8 +7,9 @@ right ones among rollouts.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from torch.nn import functional as F
 
 from lab.configurations.toy_worlds import MazeStartConfig
 from lab.mathematics.metrics import exact_pass_at_k, pass_at_k
+from lab.mathematics.stopping import StoppingRule
 from lab.shapes import Float, Int
 from lab.toy import maze_env
 from lab.toy.fused_attention import attend_fused, has_fused_attention
@@ -38,6 +40,7 @@ from lab.toy.tree_sampling import (
     rollout_logits,
     sample_rows,
     sample_tree,
+    share_prefixes,
 )
 from lab.training.checkpoint import with_prefix
 from lab.training.device import compute_device
@@ -49,6 +52,9 @@ EVALUATION_ROLLOUTS = 8192  # with one draw of random numbers
 # of a maze grows with the square of this number.
 EVALUATION_BLOCK = 128
 EVALUATION_MAZES = 16  # whose exact pass rates are found at once
+# Of a micro-batch: mazes times rollouts times length. At the published width their activations take
+# 7 to 8 GiB. This is a constant because a run's results must not depend on the machine.
+MICRO_BATCH_POSITIONS = 2**17
 
 
 @dataclass(eq=False)
@@ -102,6 +108,57 @@ class MazePolicy:
             key = uniforms.shape, prompts.cache[0][0].dtype
             sampler = self.graph_samplers.setdefault(key, CUDAGraphSampler())
             return sampler(self.model, prompts, rollouts, length, ends, uniforms, attention)
+
+    @torch.no_grad()
+    def sample_until(
+        self,
+        rule: StoppingRule,
+        mazes: Mazes,
+        prompts: Prompts,
+        uniforms: Float[Tensor, "mazes cap length"],
+    ) -> Rollouts:
+        """Rollouts of each maze, at most the rule's cap; those not drawn have no tokens.
+
+        Rollout i of a maze is a function of its own random numbers, so it is the one that it would
+        be if all were drawn at once. So many are drawn together, of the mazes for which something
+        is missing, and those after the rule was met are dropped: that costs less than a forward
+        pass for each.
+        """
+        count, _, length = uniforms.shape
+        device = uniforms.device
+        tables = {
+            "tokens": torch.zeros_like(uniforms, dtype=torch.int64),
+            "mask": torch.zeros_like(uniforms, dtype=torch.bool),
+            "logp": torch.zeros_like(uniforms),
+        }
+        truncated = torch.zeros_like(tables["mask"][:, :, 0])
+        right = torch.zeros(count, dtype=torch.int64, device=device)
+        # Without a CUDA graph, which would have to be recorded for every number of mazes.
+        sample = sample_tree if device.type == "cpu" else sample_rows
+        waiting = torch.arange(count, device=device)  # for the rule to be met
+        stop = 0
+        while len(waiting) and stop < rule.cap:
+            # As many again, in whole rounds, and 8 at first.
+            start, block = stop, -(-max(stop, 8) // rule.round) * rule.round
+            stop = min(start + block, rule.cap)
+            numbers = uniforms[waiting, start:stop]
+            few = prompts.of(waiting)
+            with self.autocast():
+                sampled = sample(self.model, few, stop - start, length, [DONE, EOS], numbers)
+            is_right = walk(mazes[waiting], sampled.tokens).right
+            right_in_round = is_right.unflatten(1, (-1, rule.round)).sum(2)
+            rights = right[waiting, None] + right_in_round.cumsum(1)
+            drawn = torch.arange(start + rule.round, stop + 1, rule.round, device=device)
+            unmet = ~rule.met(rights, drawn - rights)
+            # Once met it stays met: the first round after which it is met is the last that counts.
+            rounds = (unmet.sum(1) + 1).clamp(max=len(drawn))
+            counts = torch.arange(stop - start, device=device) < rule.round * rounds[:, None]
+            for name, table in tables.items():
+                table[waiting, start:stop] = getattr(sampled, name) * counts[..., None]
+            truncated[waiting, start:stop] = sampled.truncated & counts
+            right[waiting] = rights[:, -1]
+            waiting = waiting[unmet[:, -1]]
+        return replace(share_prefixes(**tables), truncated=truncated)
 
     def score(
         self, prompts: Prompts, rollouts: Rollouts, entropy_gradient: bool = False
@@ -237,6 +294,21 @@ class MazePolicy:
         uniforms = self.uniforms("show", number, 1, rollouts)
         sampled = self.sample_rollouts(self.read(maze), rollouts, uniforms)
         return as_texts(maze)[0], [as_letters(tokens) for tokens in sampled.tokens[0].tolist()]
+
+
+def micro_batches(
+    mazes: int, positions: int, device: torch.device | str = "cpu"
+) -> Sequence[Int[Tensor, " part"]]:
+    """The numbers of a step's mazes, in parts of about equal size that fit into a GPU.
+
+    Each maze has so many `positions`: its rollouts times their length.
+
+    >>> [len(part) for part in micro_batches(32, 128 * 48)]
+    [16, 16]
+    """
+    largest = max(1, MICRO_BATCH_POSITIONS // positions)
+    parts = -(-mazes // largest)  # rounded up
+    return torch.arange(mazes, device=device).split(-(-mazes // parts))
 
 
 def as_texts(mazes: Mazes) -> list[str]:

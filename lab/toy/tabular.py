@@ -25,18 +25,10 @@ from lab.training.records import Pause, Record
 from lab.training.rng import stream_seed
 
 
-class _LogitTable(torch.nn.Module):
-    """The logits of all problems, as a model."""
-
-    def __init__(self, logits: Float[Tensor, "problems answers"]) -> None:
-        super().__init__()
-        self.logits = torch.nn.Parameter(logits)
-
-
 class Tabular(WithGradientSource):
     """Independent softmax policies, one a problem; answer 0 is the right one."""
 
-    model: _LogitTable
+    model: torch.nn.ParameterDict
 
     def __init__(self, config: TabularConfig) -> None:
         self.config = config
@@ -47,14 +39,15 @@ class Tabular(WithGradientSource):
         low, high = torch.logit(ends)
         logits = torch.zeros(problems, answers, dtype=torch.float64)
         logits[:, 0] = low * (1 - position) + position * high + np.log(answers - 1)
-        self.model = _LogitTable(logits)
+        self.model = torch.nn.ParameterDict({"logits": logits})
         rewards = torch.linspace(1, 0, answers, dtype=torch.float64)
         # The mask of the right answer, or how much each is worth: "problems answers".
         self.rewards = (rewards if config.rewards == "graded" else rewards == 1).repeat(problems, 1)
 
     def loss(self, step: int) -> Float[Tensor, ""]:
         seed = stream_seed(self.config.seed, "rollouts", step)
-        loss = self.gradient_source.loss(self.model.logits.log_softmax(1), self.rewards, seed)
+        logp = self.model["logits"].log_softmax(1)
+        loss = self.gradient_source.loss(logp, self.rewards, seed)
         # A sum over problems, so that each problem's own logits move at the learning rate.
         return loss * len(self.rewards)
 
@@ -72,13 +65,13 @@ class Tabular(WithGradientSource):
             "log-likelihood": likelihood,
         } | self.gradient_source.metrics()
         if self.config.rewards == "graded":
-            logp = self.model.logits.detach().log_softmax(1)
+            logp = self.model["logits"].detach().log_softmax(1)
             metrics |= real_reward_metrics(logp, self.rewards)
         return metrics, {"problem": np.arange(len(p)), "pass_rate": p}
 
     def pass_rates(self) -> Float[np.ndarray, " problems"]:
         """The problems' pass rates, from the hardest to the easiest at the start."""
-        return self.model.logits.detach().softmax(1)[:, 0].numpy()
+        return self.model["logits"].detach().softmax(1)[:, 0].numpy()
 
 
 def preflight(config: TabularConfig) -> list[str]:

@@ -204,8 +204,8 @@ class TreeBuilder:
         slot[new] = self.slots_used[problem[new]] + rank_in_problem(problem[new])
         added = torch.bincount(problem[new], minlength=len(self.slots_used))
         self.slots_used = self.slots_used + added
-        inherited = _widened(last.visible[parent], int(self.slots_used.max()))
-        visible = inherited.scatter_(1, slot[:, None], True)
+        grown = int(self.slots_used.max()) - last.visible.shape[1]
+        visible = F.pad(last.visible[parent], (0, grown)).scatter_(1, slot[:, None], True)
         self.levels.append(PrefixTree(token, depth, problem, slot, visible))
         return self.levels[-1]
 
@@ -214,14 +214,10 @@ class TreeBuilder:
         width = self.levels[-1].visible.shape[1]
         none = self.levels[0].of(self.slots_used[:0])
         alike = [
-            level._replace(visible=_widened(level.visible, width))
+            level._replace(visible=F.pad(level.visible, (0, width - level.visible.shape[1])))
             for level in (none, *self.levels[1:])
         ]
         return PrefixTree(*map(torch.cat, zip(*alike, strict=True)))
-
-
-def _widened(visible: Bool[Tensor, "prefixes _"], slots: int) -> Bool[Tensor, "prefixes {slots}"]:
-    return F.pad(visible, (0, slots - visible.shape[1]))
 
 
 class CachedTreeBuilder(TreeBuilder):
