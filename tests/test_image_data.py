@@ -10,6 +10,7 @@ import torch
 from cuda_table import Recorder
 
 from lab.errors import LabError
+from lab.toy import image_data
 from lab.toy.image_data import (
     COLOURS,
     LABEL_CODE,
@@ -22,23 +23,31 @@ from lab.toy.image_data import (
     digits,
 )
 
-SOURCES = {"digits": Digits, "procedural": lambda seed: ProceduralImages(seed, 32, test_images=300)}
+
+@pytest.fixture(params=["digits", "procedural"])
+def source(request, monkeypatch):
+    """Makes a source from a seed, with 300 test images where they are drawn."""
+    monkeypatch.setattr(image_data, "TEST_IMAGES", 300)
+    if request.param == "digits":
+        return Digits
+    return lambda seed: ProceduralImages(seed, 32)
 
 
-@pytest.fixture(params=SOURCES)
-def source(request):
-    return SOURCES[request.param]
+def still(size=32):
+    """A source of pictures that vary in nothing but their class."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(image_data, "JITTER", dict.fromkeys(image_data.JITTER, 0.0))
+        patch.setattr(image_data, "NOISE", 0.0)
+        return ProceduralImages(0, size)
 
 
 def label(shape=0, colour=0, texture=0, place=0):
     return torch.as_tensor(shape + 5 * (colour + 8 * (texture + 5 * place)))
 
 
-def shown(labels, nuisance=0.0, size=32, seed=0):
+def shown(source, labels, seed=0):
     """Pictures as red, green and blue between about 0 and 1."""
-    images = ProceduralImages(0, size, nuisance=nuisance).draw(
-        labels, torch.Generator().manual_seed(seed)
-    )
+    images = source.draw(labels, torch.Generator().manual_seed(seed))
     return images * torch.tensor(STD)[:, None, None] + torch.tensor(MEAN)[:, None, None]
 
 
@@ -127,16 +136,16 @@ def test_a_label_is_a_code_of_four_digits_and_every_code_is_a_label():
     assert torch.equal(label(*found), labels)
 
 
-def test_without_nuisance_a_class_is_one_picture_and_classes_are_a_thousand_pictures():
-    images = shown(torch.arange(1000))
-    assert torch.equal(images, shown(torch.arange(1000), seed=1))
+def test_where_nothing_varies_a_class_is_one_picture_and_classes_are_a_thousand():
+    images, again = (shown(still(), torch.arange(1000), seed) for seed in (0, 1))
+    assert torch.equal(images, again)
     apart = torch.cdist(images.flatten(1), images.flatten(1)).fill_diagonal_(torch.inf)
     assert apart.min() > 1  # as much as three pixels from black to white
 
 
-@pytest.mark.parametrize("nuisance", [0.0, 1.0])
-def test_the_hue_tells_the_colour(nuisance):
-    images = shown(label(colour=torch.arange(8).repeat(25)), nuisance)
+@pytest.mark.parametrize("source", [still(), ProceduralImages(0, 32)], ids=["still", "varied"])
+def test_the_hue_tells_the_colour(source):
+    images = shown(source, label(colour=torch.arange(8).repeat(25)))
     weights = ink(images)[:, None]
     red, green, blue = (images * weights).sum((2, 3)).T / weights.sum((2, 3)).T
     hue = torch.atan2(3**0.5 * (green - blue), 2 * red - green - blue).rad2deg() % 360
@@ -144,10 +153,10 @@ def test_the_hue_tells_the_colour(nuisance):
     assert torch.equal(steps, torch.arange(8).repeat(25)), COLOURS
 
 
-@pytest.mark.parametrize("nuisance", [0.0, 1.0])
-def test_the_centre_of_mass_tells_the_place(nuisance):
+@pytest.mark.parametrize("source", [still(), ProceduralImages(0, 32)], ids=["still", "varied"])
+def test_the_centre_of_mass_tells_the_place(source):
     places = torch.arange(5).repeat(25)
-    weights = ink(shown(label(place=places), nuisance))
+    weights = ink(shown(source, label(place=places)))
     weights = weights / weights.sum((1, 2), keepdim=True)
     line = torch.linspace(-1, 1, 32)
     x, y = (weights.sum(1) * line).sum(1), (weights.sum(2) * line).sum(1)
@@ -156,7 +165,7 @@ def test_the_centre_of_mass_tells_the_place(nuisance):
 
 
 def test_the_textures_darken_the_parts_that_they_name():
-    images = shown(label(texture=torch.arange(5)), size=224)
+    images = shown(still(224), label(texture=torch.arange(5)))
     inside = images[:, 0, 79:145, 79:145]  # of the red disc
     plain, halved, striped, chequered, ringed = inside > 0.5
     assert plain.all(), TEXTURES
@@ -169,10 +178,9 @@ def test_the_textures_darken_the_parts_that_they_name():
     assert (ringed == ringed.mT).all() and (ringed == ringed.flip(0)).all()
 
 
-def test_every_picture_is_nearest_the_picture_without_nuisance_of_its_own_class():
+def test_every_picture_is_nearest_the_still_one_of_its_own_class():
     images, labels = ProceduralImages(0, 32).train_batch(0, 500)
-    still = ProceduralImages(0, 32, nuisance=0)
-    known = still.draw(torch.arange(1000), torch.Generator())
+    known = still().draw(torch.arange(1000), torch.Generator())
     known, images = (x - x.mean((2, 3), keepdim=True) for x in (known, images))
     guess = torch.cdist(images.flatten(1), known.flatten(1)).argmin(1)
     assert (guess == labels).float().mean() > 0.99
@@ -182,17 +190,20 @@ def test_every_picture_is_nearest_the_picture_without_nuisance_of_its_own_class(
 
 
 @pytest.mark.parametrize("classes, images", [(1000, 2048), (10, 300), (7, 5)])
-def test_test_labels_are_balanced_as_far_as_their_number_allows(classes, images):
-    found = ProceduralImages(0, 32, classes=classes, test_images=images)
+def test_test_labels_are_balanced_as_far_as_their_number_allows(monkeypatch, classes, images):
+    monkeypatch.setattr(image_data, "TEST_IMAGES", images)
+    found = ProceduralImages(0, 32, classes=classes)
     labels = torch.cat([labels for _, labels in found.test()])
     counts = torch.bincount(labels, minlength=classes)
     assert len(labels) == images and counts.max() - counts.min() <= 1
     assert not torch.equal(labels, labels.sort().values)  # and mixed
 
 
-def test_validation_images_are_balanced_too_and_none_is_a_test_image():
+def test_validation_images_are_balanced_too_and_none_is_a_test_image(monkeypatch):
+    monkeypatch.setattr(image_data, "TEST_IMAGES", 300)
+
     def pictures(evaluated_on):
-        found = ProceduralImages(0, 32, classes=100, test_images=300, evaluated_on=evaluated_on)
+        found = ProceduralImages(0, 32, classes=100, evaluated_on=evaluated_on)
         images, labels = (torch.cat(parts) for parts in zip(*found.test(), strict=True))
         return {image.numpy().tobytes() for image in images}, torch.bincount(labels)
 
@@ -253,8 +264,6 @@ def test_a_batch_asks_the_device_nothing():
             "so ask for at most that many classes",
         ),
         ({"classes": 1}, "classes = 1: it must be a whole number of at least 2"),
-        ({"nuisance": 1.5}, r"nuisance = 1.5: it must be a finite number in \[0, 1\]"),
-        ({"test_images": 0}, "test_images = 0: it must be a whole number of at least 1"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_in_a_sentence(options, sentence):

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lab.errors import LabError, real, whole
+from lab.errors import LabError, whole
 from lab.shapes import Float, Int
 from lab.training.rng import generator, stream_seed
 
@@ -156,8 +156,7 @@ class ProceduralImages:
 
     A label is a code of four digits: shape + 5 (colour + 8 (texture + 5 place)). Inside a class the
     place, size and angle of the shape vary, the phase of its texture, its exact colour, the
-    background and its gradient, light, contrast and pixel noise. `nuisance` scales all of it, from
-    0 (one image a class) to 1.
+    background and its gradient, light, contrast and pixel noise.
 
     The amount of variation was chosen with cross-entropy alone, before any other objective was run:
     a small network (a stem of stride 2, basic blocks of 16, 32 and 64 channels) at 32 pixels starts
@@ -179,15 +178,12 @@ class ProceduralImages:
         size: int,
         device: torch.device | str = "cpu",
         classes: int = MAX_CLASSES,
-        nuisance: float = 1.0,
-        test_images: int = TEST_IMAGES,
         evaluated_on: str = "test",
     ) -> None:
         self.seed = seed
         self.size = whole("size", size, 32)
         self.device = torch.device(device)
         self.classes = whole("classes", classes, 2)
-        self.nuisance = real("nuisance", nuisance, 0, 1)
         if classes > MAX_CLASSES:
             raise LabError(
                 f"classes = {classes}: shapes, colours, textures and places have {MAX_CLASSES}"
@@ -199,14 +195,15 @@ class ProceduralImages:
 
         self._textures = table(TEXTURES.values())
         self._places = table(PLACES.values()) * OFFSET
-        self._jitter = table(JITTER.values())[:, None, None, None] * self.nuisance
+        self._jitter = table(JITTER.values())[:, None, None, None]
         # The centres of pixels, in [-1, 1].
         self._grid = (torch.arange(size, device=self.device) + 0.5) * (2 / size) - 1
         # The positions of red, green and blue on a colour wheel of six hues.
         self._wheel = table([5, 3, 1])[:, None, None]
         self._mean = table(MEAN)[:, None, None]
         self._std = table(STD)[:, None, None]
-        labels = np.arange(whole("test_images", test_images)) * classes // test_images
+        self._noise = NOISE / self._std
+        labels = np.arange(TEST_IMAGES) * classes // TEST_IMAGES
         self.evaluated_on = evaluated_on
         shuffled = generator(0, f"{evaluated_on} order").permutation(labels)
         self._test = torch.from_numpy(shuffled).to(self.device)
@@ -289,7 +286,7 @@ class ProceduralImages:
         image = (background + slope * self._grid) + rise * self._grid[:, None]
         image = torch.lerp(image, torch.lerp(dim, lit, bright), cover)
         noise = torch.randn(image.shape, generator=rng, device=self.device)
-        return image.addcmul_(noise, NOISE * self.nuisance / self._std)
+        return image.addcmul_(noise, self._noise)
 
 
 def digits(labels: Int[Tensor, "*axes"]) -> list[Tensor]:

@@ -165,7 +165,7 @@ def check_digest(path: Path, stored: str) -> None:
 
 def _header(tensors: Mapping[str, torch.Tensor], about: Mapping[str, str]) -> bytes:
     """The header's length and the header itself, padded to a multiple of 8 bytes."""
-    entries: dict[str, Any] = {"__metadata__": dict(about)} if about else {}
+    entries: dict[str, Any] = {"__metadata__": dict(about)}
     end = 0
     for name, tensor in tensors.items():
         if tensor.dtype not in DTYPES:
