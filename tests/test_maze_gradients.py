@@ -47,7 +47,7 @@ def policy(config, start):
 
 @pytest.fixture(scope="module")
 def rates(policy):
-    return rate_gradients(policy, policy.evaluation_set)
+    return rate_gradients(policy)
 
 
 class Repeated(MazeStream):
@@ -116,12 +116,7 @@ def test_sampled_groups_move_the_policy_by_the_induced_weight_on_average(policy,
     p = rates.log_p.double().exp().numpy()
     z = []
     for which in range(2):
-        one = policy.evaluation_set[which : which + 1]
-        found = list(
-            measured_weights(
-                policy, one, float(rates.log_p[which]), rates.scores[which], NAMES, [2, 8], 400, 7
-            )
-        )
+        found = list(measured_weights(policy, rates, which, NAMES, [2, 8], 400))
         assert [(each.estimator, each.N) for each in found] == [
             (name, N) for name in NAMES for N in (2, 8)
         ]
@@ -141,16 +136,13 @@ def test_sampled_groups_move_the_policy_by_the_induced_weight_on_average(policy,
 def test_the_measured_gradient_is_that_of_the_sampled_trainer(policy, rates, monkeypatch):
     one = policy.evaluation_set[:1]
     many = Mazes(one.walls.expand(6, -1, -1), one.path.expand(6, -1))
-    shared = policy.uniforms("groups", 3, 1, 48)
-    (found,) = measured_weights(
-        policy, one, float(rates.log_p[0]), rates.scores[0], ["maxrl"], [8], 6, 3
-    )
+    shared = policy.uniforms("groups", 0, 1, 48)
+    (found,) = measured_weights(policy, rates, 0, ["maxrl"], [8], 6)
     monkeypatch.setattr(policy, "uniforms", lambda *_: shared.view(6, 8, -1))
     world = MazeRL(policy, Repeated(many), maze_config(policy.config, "maxrl", "sampled"))
     trainers = gradient_of(world) * world.step_statistics["mean length"][-1]
-    torch.testing.assert_close(
-        found.gradient, trainers, rtol=1e-3, atol=1e-5 * float(trainers.norm())
-    )
+    atol = 1e-5 * float(trainers.norm())
+    torch.testing.assert_close(found.gradient, trainers, rtol=1e-3, atol=atol)
 
 
 # --- The step -----------------------------------------------------------------------------------
@@ -175,14 +167,14 @@ def test_the_predicted_step_is_the_first_one_of_a_training(policy, rates):
 
 def test_a_shorter_step_is_predicted_better(policy, rates):
     mazes = policy.evaluation_set
-    before = log_rates_after(policy, mazes, torch.zeros_like(rates.scores[0]))
+    before = log_rates_after(policy, torch.zeros_like(rates.scores[0]))
     torch.testing.assert_close(before, rates.log_p.double(), rtol=1e-4, atol=1e-4)
     direction = rates.weighted(torch.ones(len(mazes)))
     misses = []
     for length in (3e-3, 3e-4):
         step = direction * (length / direction.norm())
         predicted = rates.scores @ step
-        realised = log_rates_after(policy, mazes, step) - before
+        realised = log_rates_after(policy, step) - before
         misses.append(float((realised - predicted).norm() / predicted.norm()))
     assert misses[1] < misses[0] / 3 and misses[1] < 0.1
 

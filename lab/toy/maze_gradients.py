@@ -71,15 +71,15 @@ class RateGradients:
         return factor @ self.scores / len(factor)
 
 
-def rate_gradients(policy: MazePolicy, mazes: Mazes) -> RateGradients:
-    """The log pass rates of mazes and their gradients, one backward pass a maze.
+def rate_gradients(policy: MazePolicy) -> RateGradients:
+    """Those of the policy's mazes, one backward pass a maze.
 
     The memory is that of the weights times the number of mazes.
     """
     weights = list(policy.model.parameters())
     log_rates, scores = [], []
-    for number in range(len(mazes)):
-        one = mazes[number : number + 1]
+    for number in range(len(policy.evaluation_set)):
+        one = policy.evaluation_set[number : number + 1]
         prompts = policy.read(one)
         log_p = log_pass_rates(policy.model, prompts, policy.find_right_answers(one, prompts))
         log_rates.append(log_p.detach())
@@ -103,20 +103,20 @@ class MeasuredWeight:
 
 def measured_weights(
     policy: MazePolicy,
-    maze: Mazes,
-    log_p: float,
-    score: Float[Tensor, " weights"],
+    rates: RateGradients,
+    number: int,
     estimators: list[str],
     group_sizes: list[int],
     groups: int,
-    number: int,
 ) -> Iterator[MeasuredWeight]:
-    """What sampled groups of one maze do on average, for each estimator and group size.
+    """What sampled groups do on average in the policy's maze of this `number`, for each estimator
+    and group size.
 
-    `log_p` and `score` are the maze's row of `RateGradients`. `groups` are those of the largest
-    size: all sizes and estimators share their rollouts, which follow from the policy's seed and
-    `number`. The log-probabilities are those of `MazePolicy.score`, and the loss is the trainer's.
+    `groups` are those of the largest size: all sizes and estimators share their rollouts, which
+    follow from the policy's seed and the number. The log-probabilities are those of
+    `MazePolicy.score`, and the loss is the trainer's.
     """
+    maze, score = policy.evaluation_set[number : number + 1], rates.scores[number]
     total = groups * max(group_sizes)
     with torch.no_grad():
         uniforms = policy.uniforms("groups", number, 1, total)
@@ -126,7 +126,8 @@ def measured_weights(
     log_probabilities = _LogProbabilities(policy, maze, rollouts)
     logp = log_probabilities()
     along = log_probabilities.derivative(score)
-    unit = np.exp(log_p) * float(score.double().square().sum())  # of p |grad log p|^2
+    p = np.exp(float(rates.log_p[number]))
+    unit = p * float(score.double().square().sum())  # of p |grad log p|^2
     for name in estimators:
         for N in group_sizes:
             A = advantages(name, right.view(-1, N).float(), check=False)
@@ -183,14 +184,13 @@ def adamw_step(
     return parameters_to_vector(weights).detach() - before
 
 
-def log_rates_after(
-    policy: MazePolicy, mazes: Mazes, step: Float[Tensor, " weights"]
-) -> Float[Tensor, " mazes"]:
+def log_rates_after(policy: MazePolicy, step: Float[Tensor, " weights"]) -> Float[Tensor, " mazes"]:
     """The exact log pass rates, float64, of a policy whose weights are changed by `step`."""
     moved = copy.deepcopy(policy.model)
     weights = parameters_to_vector(moved.parameters()).detach() + step
     vector_to_parameters(weights, moved.parameters())
-    low, _ = pass_rates(moved, mazes, policy.config.length, policy.config.tolerance)
+    config = policy.config
+    low, _ = pass_rates(moved, policy.evaluation_set, config.length, config.tolerance)
     return low.log()
 
 
@@ -254,10 +254,13 @@ def measure(
     if state is not None:  # a finished run is resumed: its one record is written already
         return
     policy = load_policy(start, config)
-    mazes = policy.evaluation_set
-    rates = rate_gradients(policy, mazes)
+    rates = rate_gradients(policy)
     weights, metrics = _weight_tables(config, policy, rates)
-    tables = [*_maze_tables(mazes, rates), *weights, *_step_tables(config, policy, rates)]
+    tables = [
+        *_maze_tables(policy.evaluation_set, rates),
+        *weights,
+        *_step_tables(config, policy, rates),
+    ]
     p = rates.log_p.double().exp()
     metrics = {"pass@1": float(p.mean()), "log-likelihood": float(rates.log_p.mean())} | metrics
     yield Record(0, metrics, lambda: {"step": torch.tensor(0)}, _stacked(tables))
@@ -289,22 +292,14 @@ def _weight_tables(
     """The table "weight", row by row, and the metrics."""
     p = rates.log_p.double().exp()
     rows = []
-    rollouts = config.groups * max(config.group_sizes)
+    names, sizes, groups = config.estimators, config.group_sizes, config.groups
+    rollouts = groups * max(sizes)
     measurable = (p * rollouts >= LEAST_RIGHT).nonzero()[:, 0].tolist()
     # Of each estimator and N: the mean gradients and those of theory, summed over mazes.
     summed: defaultdict[tuple[str, int], list[Any]] = defaultdict(lambda: [0.0, 0.0])
     for maze in measurable:
         score = rates.scores[maze]
-        for each in measured_weights(
-            policy,
-            policy.evaluation_set[maze : maze + 1],
-            float(rates.log_p[maze]),
-            score,
-            config.estimators,
-            config.group_sizes,
-            config.groups,
-            maze,
-        ):
+        for each in measured_weights(policy, rates, maze, names, sizes, groups):
             rows.append(
                 {
                     "kind": "weight",
@@ -332,8 +327,8 @@ def _step_tables(
     config: MazeGradientsConfig, policy: MazePolicy, rates: RateGradients
 ) -> Iterator[Table]:
     """The steps of maximum likelihood and of each estimator's mean with the most rollouts."""
-    mazes, N = policy.evaluation_set, max(config.group_sizes)
-    before = log_rates_after(policy, mazes, torch.zeros_like(rates.scores[0]))
+    N = max(config.group_sizes)
+    before = log_rates_after(policy, torch.zeros_like(rates.scores[0]))
     factors = {"ml": exact_factor(rates.log_p, objective("ml"))}
     for name in config.estimators:
         factors[name] = expected_factor(rates.log_p, estimator(name), N)
@@ -345,14 +340,14 @@ def _step_tables(
             for optimizer, change in (("adamw", step), ("gradient", along)):
                 yield {
                     "kind": "step",
-                    "problem": np.arange(len(mazes)),
+                    "problem": np.arange(len(before)),
                     "pass_rate": rates.log_p.double().exp(),
                     "objective": name,
                     "N": 0 if name == "ml" else N,
                     "optimizer": optimizer,
                     "rate": rate,
                     "predicted": rates.first_order(change),
-                    "realised": log_rates_after(policy, mazes, change) - before,
+                    "realised": log_rates_after(policy, change) - before,
                 }
 
 
