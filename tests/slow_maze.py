@@ -56,24 +56,6 @@ def prim(size: int, random) -> tuple:
         )
 
 
-def prim_by_edges(size: int, random) -> tuple:
-    """The other common way, which is not ours: a uniform choice among the edges that lead out of
-    the tree.
-    """
-    cells = size // 2
-    grown, passages = {(0, 0)}, []
-    while len(grown) < cells**2:
-        edges = [
-            (one, cell)
-            for one in sorted(grown)
-            for cell in neighbours(one, cells)
-            if cell not in grown
-        ]
-        passages.append(random.choice(edges))
-        grown.add(passages[-1][1])
-    return walls_of(passages, cells)
-
-
 def prim_chances(size: int) -> dict:
     """The exact probability of every maze: Prim's algorithm, all its choices followed."""
     cells = size // 2
