@@ -76,7 +76,9 @@ def of_mazes(config: MazeConfig) -> Costs | None:
         policy = fake(config.start_batch, length)
         policy.cross_entropy(policy.evaluation_set).backward()
 
-    of_sample, of_update, of_start = count_tokens(sample, length), count(update), count(start)
+    of_sample = count_tokens(sample, length)
+    of_update = count(update)
+    of_start = count(start)
     weights = weight_bytes(lambda: Transformer(shape)) / GIB
     memory = {
         "CUDA": CONTEXT,

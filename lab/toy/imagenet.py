@@ -340,7 +340,8 @@ def _build(split_by_name: dict[str, Split], size: int, folder: Path) -> None:
                 folder / f"{name}-images.npy", "w+", np.uint8, (len(split.labels), 3, size, size)
             )
             proportions = np.empty(len(split.labels), np.float32)
-            row, pictures = 0, split.pictures()
+            row = 0
+            pictures = split.pictures()
             # CHUNK at a time, because a pool keeps all the items that it is given.
             while chunk := list(islice(pictures, CHUNK)):
                 for square, proportion in pool.map(square_of, chunk):

@@ -45,8 +45,8 @@ class Images(WithGradientSource):
     def __init__(self, config: ImagesConfig) -> None:
         self.config = config
         self.gradient_source = GradientSource.of(config)
-        self.pictures = image_source(config)
-        channels, size, classes = self.pictures.channels, self.pictures.size, self.pictures.classes
+        self.pictures = pictures = image_source(config)
+        channels, size, classes = pictures.channels, pictures.size, pictures.classes
         model = fresh_network(config.seed, config.net, channels, size, classes, config.width)
         device = compute_device()
         self.layout = torch.channels_last if device.type == "cuda" else torch.contiguous_format
@@ -172,7 +172,8 @@ def requirements(config: DigitsConfig | ImagesConfig) -> Iterator[tuple[str, str
     if config.compile_model:
         yield "compiler", compiler_fault(), "found, for torch.compile"
     if config.data == "imagenet":
-        folder, fault = config.folder_of_images, ""
+        fault = ""
+        folder = config.folder_of_images
         if not Path(folder).is_dir():
             fault = (
                 f"there is no folder {folder}: set folder_of_images=FOLDER to one that"
@@ -188,8 +189,9 @@ def train(config: ImagesConfig, state: dict[str, Any] | None = None) -> Iterator
     gradient to that norm, so that objectives differ in direction only, and `optimizer` "adamw"
     removes the scale in another way.
     """
-    world, peak = Images(config), config.learning_rate
-    weights, decay = world.model.parameters(), config.weight_decay
+    world = Images(config)
+    peak, decay = config.learning_rate, config.weight_decay
+    weights = world.model.parameters()
     optimizer: torch.optim.Optimizer
     if config.optimizer == "sgd":
         optimizer = SGD(weights, lr=peak, momentum=0.9, weight_decay=decay)

@@ -183,7 +183,8 @@ class MazeRL(_WithStatistics):
             entropies.append(entropy.detach())
             yield self.loss(logp, A, entropy, rollouts)
             del read, logp, entropy  # and their graph, before the next one is made
-        K, N, tokens = paths.right.sum(1), rollouts.drawn, rollouts.mask.sum()
+        K, N = paths.right.sum(1), rollouts.drawn
+        tokens = rollouts.mask.sum()
         dead = (K == 0) | (K == N)
         if config.rewards == "graded":
             dead = (rewards == rewards[:, :1]).all(1)
@@ -282,8 +283,10 @@ class MazeExactRL(_WithStatistics):
 
     def losses(self, step: int) -> list[Tensor]:
         """The loss of a step. LabError: none of its mazes can be solved within the length."""
-        mazes, policy = self.stream.at(step), self.policy
-        lengths, longest = (mazes.path >= 0).sum(1) + 1, policy.config.length
+        policy = self.policy
+        mazes = self.stream.at(step)
+        longest = policy.config.length
+        lengths = (mazes.path >= 0).sum(1) + 1
         solvable = lengths <= longest
         if not solvable.any():
             raise LabError(
@@ -304,7 +307,8 @@ class MazeExactRL(_WithStatistics):
         self, log_p: Float[Tensor, " mazes"], answers: RightAnswers
     ) -> dict[str, Tensor]:
         """What a record says of a step; of groups the mean over all draws of N."""
-        p, N = log_p.exp().clamp(0, 1), self.gradient_source.rollouts
+        N = self.gradient_source.rollouts
+        p = log_p.exp().clamp(0, 1)
         none, every = (1 - p) ** N, p**N
         return {
             "train pass@1": p.mean(),
@@ -398,7 +402,8 @@ def train_start(
     shape = transformer_config(config.width, config.layers, config.positions)
     if config.start_from:
         folder = Path(config.start_from)
-        steps, model = 0, read_checkpoint(folder, shape)
+        steps = 0
+        model = read_checkpoint(folder, shape)
         if digest_of_start(folder) != config.start_sha256:
             raise LabError(
                 f"maze: start_from = {config.start_from!r} was changed while this run began: start"

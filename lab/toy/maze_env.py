@@ -129,9 +129,12 @@ def grow(
     times = ticks.new_full((cells + 2, cells + 2, count), NEVER)
     times[1, 1] = 0
     inner = times[1:-1, 1:-1]
-    up, down = times[:-2, 1:-1], times[2:, 1:-1]
-    left, right = times[1:-1, :-2], times[1:-1, 2:]
-    settled, swept = False, torch.empty_like(ticks)
+    up = times[:-2, 1:-1]
+    down = times[2:, 1:-1]
+    left = times[1:-1, :-2]
+    right = times[1:-1, 2:]
+    swept = torch.empty_like(ticks)
+    settled = False
     while not settled:
         for _ in range(4):  # comparing costs as much as a sweep, so compare after every fourth
             torch.minimum(up, down, out=swept)
@@ -238,7 +241,8 @@ def open_walls(mazes: Mazes, opened: Bool[Tensor, "mazes size size"]) -> Mazes:
     walls = mazes.walls.clone()
     walls[:, 2:-1:2, 1::2] &= ~opened[:, 2:-1:2, 1::2]
     walls[:, 1::2, 2:-1:2] &= ~opened[:, 1::2, 2:-1:2]
-    size, distance = mazes.size, moves_to_goal(walls).flatten(1)
+    size = mazes.size
+    distance = moves_to_goal(walls).flatten(1)
     offsets = torch.tensor([-size, size, -1, 1], device=walls.device)
     place = torch.full((len(walls), 1), size + 1, device=walls.device)
     remaining = distance.gather(1, place)

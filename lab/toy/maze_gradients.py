@@ -77,7 +77,8 @@ def rate_gradients(policy: MazePolicy) -> RateGradients:
     The memory is that of the weights times the number of mazes.
     """
     weights = list(policy.model.parameters())
-    log_rates, scores = [], []
+    log_rates = []
+    scores = []
     for number in range(len(policy.evaluation_set)):
         one = policy.evaluation_set[number : number + 1]
         prompts = policy.read(one)
@@ -116,7 +117,8 @@ def measured_weights(
     follow from the policy's seed and the number. The log-probabilities are those of
     `MazePolicy.score`, and the loss is the trainer's.
     """
-    maze, score = policy.evaluation_set[number : number + 1], rates.scores[number]
+    maze = policy.evaluation_set[number : number + 1]
+    score = rates.scores[number]
     total = groups * max(group_sizes)
     with torch.no_grad():
         uniforms = policy.uniforms("groups", number, 1, total)

@@ -86,14 +86,16 @@ def find_right_answers(
     model: Transformer, mazes: Mazes, prompts: Prompts, length: int, tolerance: float
 ) -> RightAnswers:
     """The right answers of `pass_rates`, after `Transformer.read`."""
-    count, size, device = len(mazes), mazes.size, prompts.logits.device
+    count, size = len(mazes), mazes.size
+    device = prompts.logits.device
     goal = (size - 2) * size + size - 2
     distance = moves_to_goal(mazes.walls).flatten(1)
     path = F.pad(mazes.path, (0, 1), value=-1)
     offsets = torch.tensor([-size, size, -1, 1], device=device)
     builder = CachedTreeBuilder(model, prompts)
     shortest = _shortest_path(mazes, prompts.logits, builder, length)
-    low, dropped = torch.zeros_like(shortest), torch.zeros_like(shortest)
+    low = torch.zeros_like(shortest)
+    dropped = torch.zeros_like(shortest)
     prefixes = torch.zeros(count, dtype=torch.int64, device=device)
 
     # Of each live prefix: its maze, the place that it leads to (the goal, once it was reached),

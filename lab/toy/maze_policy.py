@@ -139,8 +139,9 @@ class MazePolicy:
         stop = 0
         while len(waiting) and stop < rule.cap:
             # As many again, in whole rounds, and 8 at first.
-            start, block = stop, -(-max(stop, 8) // rule.round) * rule.round
-            stop = min(start + block, rule.cap)
+            start = stop
+            rounds = -(-max(start, 8) // rule.round)
+            stop = min(start + rounds * rule.round, rule.cap)
             numbers = uniforms[waiting, start:stop]
             few = prompts.of(waiting)
             with self.autocast():
@@ -151,8 +152,8 @@ class MazePolicy:
             drawn = torch.arange(start + rule.round, stop + 1, rule.round, device=device)
             unmet = ~rule.met(rights, drawn - rights)
             # Once met it stays met: the first round after which it is met is the last that counts.
-            rounds = (unmet.sum(1) + 1).clamp(max=len(drawn))
-            counts = torch.arange(stop - start, device=device) < rule.round * rounds[:, None]
+            last = (unmet.sum(1) + 1).clamp(max=len(drawn))
+            counts = torch.arange(stop - start, device=device) < rule.round * last[:, None]
             for name, table in tables.items():
                 table[waiting, start:stop] = getattr(sampled, name) * counts[..., None]
             truncated[waiting, start:stop] = sampled.truncated & counts
@@ -188,15 +189,16 @@ class MazePolicy:
         self, stream: str, number: int, mazes: int, rollouts: int
     ) -> Float[Tensor, "_ _ length"]:
         """Random numbers for `sample_rollouts`, a function of the seed, the stream and `number`."""
-        seed, length = stream_seed(self.config.seed, stream, number), self.config.length
+        seed = stream_seed(self.config.seed, stream, number)
         generator = torch.Generator(self.device).manual_seed(seed)
-        return torch.rand(mazes, rollouts, length, generator=generator, device=self.device)
+        shape = (mazes, rollouts, self.config.length)
+        return torch.rand(shape, generator=generator, device=self.device)
 
     def find_right_answers(self, mazes: Mazes, prompts: Prompts) -> RightAnswers:
         """The right answers of each maze, up to the settings' tolerance, after `read`."""
-        length, tolerance = self.config.length, self.config.tolerance
+        config = self.config
         with self.autocast():
-            return find_right_answers(self.model, mazes, prompts, length, tolerance)
+            return find_right_answers(self.model, mazes, prompts, config.length, config.tolerance)
 
     def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """`evaluate_exactly` or `evaluate_by_sampling`, as the settings say."""

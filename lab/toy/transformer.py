@@ -114,7 +114,8 @@ class Block(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        width, head_size = config.hidden_size, config.head_size
+        width = config.hidden_size
+        head_size = config.head_size
         self.head_size = head_size
         self.input_layernorm = nn.RMSNorm(width)
         self.post_attention_layernorm = nn.RMSNorm(width)
