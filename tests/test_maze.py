@@ -110,10 +110,10 @@ def one_by_one(world: MazeRL, mazes, played):
             said = said[mask]
             stream, _ = world.model.prefill(torch.cat((prompts[which], said))[None])
             rows = world.model.logits(stream)[0, prompts.shape[1] - 1 : -1].log_softmax(-1)
-            entropies = [-sum(row.exp() * row) for row in rows]
-            logp = [row[token] for row, token in zip(rows, said.tolist(), strict=True)]
+            entropies = -(rows.exp() * rows).sum(1)
+            logp = rows.gather(1, said[:, None])[:, 0]
             outcome, _, _ = slow_maze.verify(grid(mazes, which), said.tolist())
-            groups[-1].append((said.tolist(), logp, entropies, outcome))
+            groups[-1].append((said.tolist(), list(logp), list(entropies), outcome))
     return groups
 
 
@@ -402,8 +402,7 @@ def test_truncated_rollouts_are_those_that_fill_the_length_without_an_end(young)
     world = world_of(young, batch=8, length=int(whole.lengths.median()) - 1)
     _, played = watch(world)
     cut = [not set(said) & set(ENDS) for said in played.tokens.flatten(0, 1).tolist()]
-    done = [7 in said for said in played.tokens.flatten(0, 1).tolist()]
-    assert 0 < sum(cut) < len(cut) and any(done)
+    assert 0 < sum(cut) < len(cut)
     assert last_step(world)["truncated"] == pytest.approx(sum(cut) / len(cut))
 
 
@@ -420,15 +419,13 @@ def test_log_probabilities_of_sampling_and_of_scoring_agree_and_their_mismatch_i
     """Changing the weights between the two, as a stale or rounded sampler would, is seen."""
     world = world_of(young)
     watch(world)
-    play = world.policy.sample_rollouts
+    play, random = world.policy.sample_rollouts, torch.Generator().manual_seed(0)
 
     def disturbed(*given):
         played = play(*given)
         with torch.no_grad():
             for weight in world.model.parameters():
-                weight += 0.01 * torch.randn(
-                    weight.shape, generator=torch.Generator().manual_seed(0)
-                )
+                weight += 0.01 * torch.randn(weight.shape, generator=random)
         return played
 
     world.policy.sample_rollouts = disturbed
@@ -568,14 +565,8 @@ def test_the_start_is_adamw_with_the_official_betas_and_clipped_gradients():
 
 
 def test_reinforcement_learning_is_adamw_with_clipped_gradients(young):
-    given = {
-        "rollouts": 12,
-        "batch": 6,
-        "learning_rate": 1e-3,
-        "estimator": "rloo",
-        "smoothing": 8.0,
-    }
-    told = records(young, steps=3, log_every=1, **given)
+    given = {"rollouts": 12, "batch": 6, "estimator": "rloo", "smoothing": 8.0}
+    told = records(young, steps=3, log_every=1, learning_rate=1e-3, **given)
     assert_near(told[3][1], by_hand(world_of(young, **given), 1e-3, (0.9, 0.999), 3), 1e-3)
 
 
@@ -618,26 +609,12 @@ def test_the_loop_adds_up_the_gradients_of_a_steps_parts_one_after_the_other():
 # --- One seed, one run --------------------------------------------------------------------------
 
 
-LIVELY = {
-    "steps": 4,
-    "log_every": 1,
-    "learning_rate": 1e-3,
-    "smoothing": 0.1,
-    "entropy_bonus": 0.01,
-    "greedy_filter": True,
-}
-
-
 def test_a_run_taken_up_at_any_step_gives_what_an_undisturbed_one_gives(young):
-    chosen, config = experiment("maze"), config_of(**LIVELY)
+    lively = {"smoothing": 0.1, "entropy_bonus": 0.01, "greedy_filter": True}
+    chosen = experiment("maze")
+    config = config_of(steps=4, log_every=1, learning_rate=1e-3, **lively)
     whole = taken_up_anywhere(lambda state: chosen.train(config, state, start=young))
-    (_, first), (end, last) = whole[0], whole[-1]
-    moved = [
-        name
-        for name in first
-        if name.startswith("model/") and not torch.equal(first[name], last[name])
-    ]
-    assert len(moved) > 20 and end.metrics["train pass@1"] > 0
+    assert whole[-1][0].metrics["train pass@1"] > 0
 
 
 def test_a_start_taken_up_at_any_step_gives_what_an_undisturbed_one_gives():
@@ -686,14 +663,8 @@ def test_thirty_steps_on_two_mazes_learn_to_solve_them(young):
 
 # --- Run folders --------------------------------------------------------------------------------
 
-SMALL = {
-    "start_steps": 3,
-    "start_log_every": 1,
-    "steps": 3,
-    "log_every": 1,
-    "smoothing": 0.1,
-    "learning_rate": 1e-3,
-}
+SMALL = {"steps": 3, "log_every": 1, "smoothing": 0.1, "learning_rate": 1e-3}
+SMALL |= {"start_steps": 3, "start_log_every": 1}
 
 
 class Crash(BaseException):

@@ -51,11 +51,17 @@ def philox(counter: Sequence[Words | int], key: Sequence[int]) -> list[Words]:
     return [c0, c1, c2, c3]
 
 
+def _words(key: int, step: int, kind: int, problems: int, columns: int) -> Words:
+    """Random words, "problems columns": four per counter (column // 4, problem, step, kind)."""
+    block = np.arange(-(-columns // 4), dtype=np.uint64)
+    problem = np.arange(problems, dtype=np.uint64)[:, None]
+    words = philox((block, problem, step, kind), (key, STREAM))
+    return np.stack(words, axis=-1).reshape(problems, -1)[:, :columns]
+
+
 def uniforms(seed: int, step: int, problems: int, rollouts: int) -> Array:
-    """Numbers in (0, 1), "problems rollouts": four per counter (rollout // 4, problem, step, 0)."""
-    blocks = np.arange(-(-rollouts // 4), dtype=np.uint64)
-    words = philox((blocks, np.arange(problems, dtype=np.uint64)[:, None], step, 0), (seed, STREAM))
-    return ((np.stack(words, axis=-1) + 0.5) / 2**32).reshape(problems, -1)[:, :rollouts]
+    """Numbers in (0, 1), "problems rollouts"."""
+    return (_words(seed, step, 0, problems, rollouts) + 0.5) / 2**32
 
 
 def features(problems: int, shared: int) -> Array:
@@ -65,9 +71,7 @@ def features(problems: int, shared: int) -> Array:
     They belong to the world, not to a seed. Two problems help each other if more than half of their
     signs agree, and hinder each other if fewer do.
     """
-    blocks = np.arange(-(-shared // 4), dtype=np.uint64)
-    words = philox((blocks, np.arange(problems, dtype=np.uint64)[:, None], 0, 1), (0, STREAM))
-    signs = np.stack(words, axis=-1).reshape(problems, -1)[:, :shared] >> np.uint64(31)
+    signs = _words(0, 0, 1, problems, shared) >> np.uint64(31)
     return (2.0 * signs - 1) / np.sqrt(max(shared, 1))
 
 
@@ -100,12 +104,9 @@ def pass_rates(
 
     LabError: a value out of range, or both of two that exclude each other.
     """
-    for name, value, least in (
-        ("steps", steps, 0),
-        ("rollouts", rollouts, 1),
-        ("shared", shared, 0),
-    ):
-        whole(name, value, least)
+    whole("steps", steps, 0)
+    whole("rollouts", rollouts)
+    whole("shared", shared, 0)
     if whole("seed", seed, 0) >= 2**32:
         raise LabError(f"seed = {seed}: the generator's key has 32 bits, give a seed below 2^32")
     if step_length is not None and learning_rate is not None:
