@@ -336,7 +336,7 @@ def _rehearse(arguments: argparse.Namespace) -> int:
 def _sweep(arguments: argparse.Namespace) -> int:
     from lab.runs.experiments import read_assignments
     from lab.runs.sweep import sweep, visible_gpus
-    from lab.runs.sweep_file import claims, read_sweep
+    from lab.runs.sweep_file import claims, rates, read_sweep
 
     if claims(arguments.file):
         from lab.papers.claims import claims_of_sweep  # imports Matplotlib
@@ -371,7 +371,11 @@ def _sweep(arguments: argparse.Namespace) -> int:
     )
     for run, reason in outcome.failed:
         print(f"failed: {run.path / 'log.txt'}: {reason}", file=sys.stderr)
-    finished = outcome.before + outcome.now
+    for choice in rates(arguments.file):
+        if not choice.missing:
+            print(choice)
+    done = outcome.before + outcome.now
+    finished = [item.run for item in read_sweep(arguments.file) if item.run in done]
     _print_remarks(finished)
     if not outcome.failed:
         _name_reports(arguments, arguments.file, finished)

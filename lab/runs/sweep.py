@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from lab.runs.processes import run_logged, terminate_all
 from lab.runs.progress import Progress, Watch
 from lab.runs.run_folder import Run, runs_root, writing
-from lab.runs.sweep_file import Item, read_sweep
+from lab.runs.sweep_file import Item, missing_for_rates, read_sweep
 from lab.training.cards import cards
 from lab.training.termination import Terminated, on_sigterm
 
@@ -62,16 +62,42 @@ def sweep(
 
     `verb` is the command for each: "run", or "train", which needs no Jupyter. With an `executor`
     the processes are on its nodes, else on this machine. There each process sees one of the `gpus`;
-    if there are more jobs than GPUs, several processes share one. Terminated: SIGTERM came.
+    if there are more jobs than GPUs, several processes share one. If the file chooses learning
+    rates (lab.runs.rates), the runs that decide them come first. Terminated: SIGTERM came.
     """
-    items = read_sweep(path)
+    before: list[Run] = []
+    now: list[Run] = []
+    deciding = True
+    while deciding:
+        items = missing_for_rates(path)
+        deciding = bool(items)
+        part = _run_all(
+            path.stem, items or read_sweep(path), jobs, keep_going, verb, executor, gpus
+        )
+        before += part.before
+        now += part.now
+        if part.failed:
+            return Outcome(before, now, part.failed)
+    return Outcome(before, now, [])
+
+
+def _run_all(
+    name: str,
+    items: Sequence[Item],
+    jobs: int,
+    keep_going: bool,
+    verb: str,
+    executor: RayExecutor | None,
+    gpus: Sequence[str],
+) -> Outcome:
+    """Run those of `items` that have not finished, see `sweep`."""
     before = [item.run for item in items if item.run.finished]
     waiting = [item for item in items if item.run not in before]
     now: list[Run] = []
     failed: list[tuple[Run, str]] = []
     start_no_more = threading.Event()
     terminated = threading.Event()  # by SIGTERM, which ends running processes too
-    progress = Progress(f"{path.stem}: ", len(items), len(before))
+    progress = Progress(f"{name}: ", len(items), len(before))
     free_gpus: SimpleQueue[str] = SimpleQueue()
     for _, gpu in zip(range(jobs), itertools.cycle(gpus or [""]), strict=False):
         free_gpus.put(gpu)

@@ -18,6 +18,8 @@ SWEEP/EXPERIMENT: ... of another sweep's recorded runs, or FIGURE: COLUMN where 
 draws. All claims of a file are one family: their p-values are adjusted together
 (docs/statistics.md). docs/projects.md has the other keys of a claim.
 
+A table [rates] has the rule that chooses the learning rates of the runs (lab.runs.rates).
+
 A line `every_record = ["problem", "pass_rate"]` above the runs names columns of the groups that
 `lab record` keeps of every record; without it there are only the groups of the last one.
 """
@@ -26,6 +28,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,9 +36,12 @@ from lab.configurations import Config
 from lab.errors import LabError, real, unknown
 from lab.project import project
 from lab.runs.experiments import experiment
+from lab.runs.rates import Choice, Rule, recorded
 from lab.runs.run_folder import Run
 from lab.toml_files import read_toml
 
+TABLES = ("runs", "claims", "rates", "every_record")
+RATE = "learning_rate"
 # The keys of a claim, and what each may be.
 CLAIM: dict[str, type | tuple[type, ...]] = {
     "claim": str,
@@ -53,13 +59,28 @@ CLAIM: dict[str, type | tuple[type, ...]] = {
 
 
 class Item(NamedTuple):
-    """One run of a sweep: what to run, and where it lands."""
+    """One run of a sweep: what to run, and where it lands.
+
+    While `waits`, its learning rate is not chosen yet, and the smallest of the grid stands for it.
+    """
 
     experiment: str
     scale: str
     given: dict[str, Any]
     config: Config
     run: Run
+    waits: bool = False
+
+    @property
+    def setting(self) -> str:
+        """What it shares with the runs of other seeds and learning rates, in words."""
+        given = {key: self.given[key] for key in sorted(self.given.keys() - {"seed", RATE})}
+        parts = [self.experiment] if self.scale == "laptop" else [self.experiment, self.scale]
+        return " ".join([*parts, ", ".join(f"{key}={value}" for key, value in given.items())])
+
+    def at(self, waits: bool = False, **given: Any) -> Item:
+        """The run with other values of some settings."""
+        return _item(self.experiment, self.scale, self.given | given, waits)
 
 
 def read_sweep(path: Path) -> list[Item]:
@@ -74,7 +95,73 @@ def read_sweep(path: Path) -> list[Item]:
             items[item.run.path] = item
     if not items:
         raise LabError(f"{path} holds no runs: write at least one [[runs]] table")
-    return list(items.values())
+    if "rates" not in content:
+        return list(items.values())
+    chosen = {choice.setting: choice.rate for choice in _choices(path, items.values())}
+    smallest = min(content["rates"]["grid"])
+    return [
+        item.at(learning_rate=rate)
+        if (rate := chosen[item.setting])
+        else item.at(waits=True, learning_rate=smallest)
+        for item in items.values()
+    ]
+
+
+def rates(path: Path) -> list[Choice]:
+    """The learning rates that a sweep file's rule chooses, by setting; none without a rule."""
+    content = _content(path)
+    if "rates" not in content:
+        return []
+    return _choices(path, [item for table in content["runs"] for item in _expand(path, table)])
+
+
+def missing_for_rates(path: Path) -> list[Item]:
+    """The runs that have to finish before the learning rates of the others can be chosen."""
+    content = _content(path)
+    if "rates" not in content:
+        return []
+    items = [item for table in content["runs"] for item in _expand(path, table)]
+    of_setting = {item.setting: item for item in items}
+    fixed = content["rates"].get("set", {})
+    return [
+        of_setting[choice.setting].at(**fixed, learning_rate=rate, seed=seed)
+        for choice in _choices(path, items)
+        for rate, seed in choice.missing
+    ]
+
+
+def _choices(path: Path, items: Iterable[Item]) -> list[Choice]:
+    """What the rule of the file says of each setting: by your own runs, else as recorded."""
+    rule = Rule.read(path.name, _content(path)["rates"])
+    kept = recorded(rates_file(path))
+    of_setting: dict[str, Item] = {}
+    for item in items:
+        if RATE in item.given:
+            raise LabError(
+                f"{path.name}: learning_rate is in a [[runs]] table, and [rates] chooses it: keep"
+                " one"
+            )
+        seed = item.config.settings()["seed"]
+        if seed in rule.seeds:
+            raise LabError(
+                f"{path.name}: seed {seed} is in [rates] and in a [[runs]] table: choose rates on"
+                " seeds that are not used again"
+            )
+        of_setting.setdefault(item.setting, item)
+    choices = []
+    for setting, item in of_setting.items():
+
+        def run_at(rate: float, seed: int, item: Item = item) -> Run:
+            return item.at(**rule.set, learning_rate=rate, seed=seed).run
+
+        choice = rule.choice(setting, run_at)
+        choices.append(kept.get(setting, choice) if choice.missing else choice)
+    return choices
+
+
+def rates_file(path: Path) -> Path:
+    """Where the project keeps the learning rates that a sweep chose."""
+    return project().results / path.stem / "rates.json"
 
 
 def columns_of_every_record(path: Path) -> list[str]:
@@ -118,8 +205,8 @@ def _content(path: Path) -> dict[str, Any]:
             f"no sweep file {path}: give the path of a TOML file, for example sweeps/laptop.toml"
         )
     content = read_toml(path)
-    for key in content.keys() - {"runs", "claims", "every_record"}:
-        raise unknown(f"key of {path.name}", key, ["runs", "claims", "every_record"])
+    for key in content.keys() - set(TABLES):
+        raise unknown(f"key of {path.name}", key, TABLES)
     columns = content.get("every_record", [])
     if not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
         raise LabError(
@@ -153,10 +240,12 @@ def _expand(path: Path, table: dict[str, Any]) -> list[Item]:
             raise LabError(
                 f"{path.name}: grid.{key} = {values!r} must be a list of at least one value"
             )
-    chosen = experiment(name)
-    items = []
-    for values in itertools.product(*grid.values()):
-        given = fixed | dict(zip(grid, values, strict=True))
-        config = chosen.configure(scale, given)
-        items.append(Item(name, scale, given, config, Run.of(config)))
-    return items
+    return [
+        _item(name, scale, fixed | dict(zip(grid, values, strict=True)))
+        for values in itertools.product(*grid.values())
+    ]
+
+
+def _item(name: str, scale: str, given: dict[str, Any], waits: bool = False) -> Item:
+    config = experiment(name).configure(scale, given)
+    return Item(name, scale, given, config, Run.of(config), waits)

@@ -23,8 +23,15 @@ from lab.errors import LabError, unknown
 from lab.mathematics.metrics import exact_pass_at_k, pass_at_k
 from lab.mathematics.stats import mean_interval_each
 from lab.project import project
+from lab.runs.rates import written
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
-from lab.runs.sweep_file import columns_of_every_record, read_sweep
+from lab.runs.sweep_file import (
+    Item,
+    columns_of_every_record,
+    rates,
+    rates_file,
+    read_sweep,
+)
 from lab.shapes import Array
 
 if TYPE_CHECKING:
@@ -204,7 +211,7 @@ def results_of_sweep(path: str | Path, experiment: str) -> Results:
     Else those recorded for a sweep of this name. LabError: there are neither.
     """
     path = Path(path)
-    finished = all(run.finished for run in _own_runs(path, experiment))
+    finished = all(map(_has_finished, _of_experiment(path, experiment)))
     if not finished and _record_file(path, experiment).exists():
         return recorded(path, experiment)
     return results_of_runs(finished_runs(path, experiment))
@@ -212,18 +219,22 @@ def results_of_sweep(path: str | Path, experiment: str) -> Results:
 
 def finished_runs(path: Path, experiment: str) -> list[Run]:
     """Your own runs that a sweep file lists for `experiment`. LabError: one has not finished."""
-    runs = _own_runs(path, experiment)
-    waiting = [run for run in runs if not run.finished]
-    if waiting or not runs:
+    items = _of_experiment(path, experiment)
+    waiting = [item for item in items if not _has_finished(item)]
+    if waiting or not items:
         raise LabError(
-            f"{len(waiting)} of {len(runs)} runs of {experiment} in sweeps/{path.name} have not"
+            f"{len(waiting)} of {len(items)} runs of {experiment} in sweeps/{path.name} have not"
             f" finished: run lab sweep sweeps/{path.name}"
         )
-    return runs
+    return [item.run for item in items]
 
 
-def _own_runs(path: Path, experiment: str) -> list[Run]:
-    return [item.run for item in read_sweep(path) if item.experiment == experiment]
+def _of_experiment(path: Path, experiment: str) -> list[Item]:
+    return [item for item in read_sweep(path) if item.experiment == experiment]
+
+
+def _has_finished(item: Item) -> bool:
+    return not item.waits and item.run.finished
 
 
 def recorded(path: Path, experiment: str) -> Results:
@@ -269,6 +280,8 @@ def record(sweep: Path) -> list[Path]:
                 _groups_of_every_record(runs, columns).to_parquet(index=False),
             )
         write_json(folder / f"{experiment}.json", finished.runs)
+    if choices := rates(sweep):
+        write_json(rates_file(sweep), written(choices))
     return sorted(folder.iterdir())
 
 

@@ -1,0 +1,159 @@
+"""Learning rates that a sweep file chooses by a rule of its own, before its runs.
+
+[rates]
+grid = [0.01, 0.03, 0.1]
+seeds = [101, 102, 103]                  # none of those of the runs
+metric = "pass@1"                        # or any metric of the records of which more is better
+set = { evaluated_on = "validation" }    # optional: how these runs differ from the others
+
+Each setting of the file (its parameters but for the seed) is trained at every rate with these
+seeds. Its runs then take the rate with the highest mean at the last step, of equal ones the
+smallest. Where that is the smallest or the largest of those tried, the next one, by the factor
+between the last two, is tried as well, until it is not, four have been added at that end, or there
+is no such rate.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lab.errors import LabError, real, unknown
+from lab.runs.run_folder import Run
+
+MOST_ADDED = 4  # rates at one end
+KEYS = ("grid", "seeds", "metric", "set")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A table [rates] of a sweep file, see above."""
+
+    grid: list[float]
+    seeds: list[int]
+    metric: str
+    set: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, where: str, table: Any) -> Rule:
+        """The rule of a table. LabError: it lacks a key, or a key has no meaning."""
+        if not isinstance(table, dict):
+            raise LabError(f"{where}: rates must be one table [rates]")
+        for key in table.keys() - set(KEYS):
+            raise unknown(f"key of [rates] in {where}", key, KEYS)
+        for key in KEYS[:3]:
+            if not table.get(key):
+                raise LabError(f"[rates] in {where} lacks {key!r}: it needs grid, seeds and metric")
+        rule = cls(**table)
+        rates, seeds = rule.grid, rule.seeds
+        if not isinstance(rates, list) or len({real("a rate", rate, 1e-12) for rate in rates}) < 2:
+            raise LabError(f"[rates] in {where}: grid = {rates!r} must list two rates or more")
+        if not isinstance(seeds, list) or not all(type(seed) is int for seed in seeds):
+            raise LabError(f"[rates] in {where}: seeds = {seeds!r} must be a list of whole numbers")
+        if not isinstance(rule.metric, str) or not isinstance(rule.set, dict):
+            raise LabError(f"[rates] in {where}: metric must be a name in quotes, set a table")
+        return rule
+
+    def choice(self, setting: str, run_at: Callable[[float, int], Run]) -> Choice:
+        """What the finished runs of a setting say; `run_at` has its run at a rate and a seed.
+
+        LabError: a finished run has no such metric.
+        """
+        rates, added = sorted(map(float, self.grid)), {0: 0, -1: 0}
+        while True:
+            runs = {(rate, seed): run_at(rate, seed) for rate in rates for seed in self.seeds}
+            missing = [place for place, run in runs.items() if not run.finished]
+            if missing:
+                return Choice(setting, self.metric, {}, missing)
+            values = {place: self._value(run) for place, run in runs.items()}
+            means = {
+                rate: sum(values[rate, seed] for seed in self.seeds) / len(self.seeds)
+                for rate in rates
+            }
+            choice = Choice(setting, self.metric, means)
+            if choice.end is None or added[choice.end] == MOST_ADDED:
+                return choice
+            added[choice.end] += 1
+            neighbour = rates[1] if choice.end == 0 else rates[-2]
+            beyond = _rounded(rates[choice.end] ** 2 / neighbour)
+            try:
+                run_at(beyond, self.seeds[0])
+            except LabError:  # the setting has no such rate
+                return choice
+            rates = sorted([*rates, beyond])
+
+    def _value(self, run: Run) -> float:
+        """The metric of a finished run at its last step; a run that left the numbers has lost."""
+        measured = [record[self.metric] for record in run.records() if self.metric in record]
+        if not measured:
+            names = {name for record in run.records() for name in record}
+            raise unknown(f"metric of {run.id}", self.metric, names)
+        return measured[-1] if math.isfinite(measured[-1]) else -math.inf
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The rate of a setting: the mean of the metric by rate, in the order of rates.
+
+    `missing` are the rates and seeds of runs that have not finished; while there are any, nothing
+    is chosen.
+    """
+
+    setting: str
+    metric: str
+    means: dict[float, float]
+    missing: list[tuple[float, int]] = field(default_factory=list)
+
+    @property
+    def rate(self) -> float | None:
+        """The chosen one; None before all runs have finished."""
+        return None if self.missing else max(self.means, key=lambda rate: (self.means[rate], -rate))
+
+    @property
+    def end(self) -> int | None:
+        """0 where the chosen rate is the smallest, -1 where it is the largest; else None."""
+        rates = sorted(self.means)
+        return {rates[0]: 0, rates[-1]: -1}.get(self.rate) if self.rate is not None else None
+
+    def __str__(self) -> str:
+        tried = ", ".join(f"{self.means[rate]:.3f} at {rate:g}" for rate in sorted(self.means))
+        ends = {0: "smallest", -1: "largest"}
+        remark = "" if self.end is None else f"; it is the {ends[self.end]} of those tried"
+        return f"learning rate {self.rate:g} for {self.setting}: {self.metric} {tried}{remark}"
+
+
+def _rounded(rate: float) -> float:
+    """To three digits: of 0.03 and 0.1 the next one is 0.333."""
+    return float(f"{rate:.3g}")
+
+
+def written(choices: list[Choice]) -> list[dict[str, Any]]:
+    """Choices as JSON holds them: a run that left the numbers has the value null."""
+    return [
+        {
+            "setting": choice.setting,
+            "metric": choice.metric,
+            "means": [
+                [rate, mean if math.isfinite(mean) else None] for rate, mean in choice.means.items()
+            ],
+        }
+        for choice in choices
+    ]
+
+
+def recorded(file: Path) -> dict[str, Choice]:
+    """The choices that were recorded, by setting; none without the file."""
+    if not file.exists():
+        return {}
+    return {
+        one["setting"]: Choice(
+            one["setting"],
+            one["metric"],
+            {rate: -math.inf if mean is None else mean for rate, mean in one["means"]},
+        )
+        for one in json.loads(file.read_text())
+    }
