@@ -243,6 +243,26 @@ def test_every_estimate_has_an_interval_over_problems_and_shares_add_up(simulate
     assert len(shares) == 6 and shares.to_numpy() == pytest.approx(1, abs=1e-9)
 
 
+def test_groups_of_one_problem_are_told_from_problems_and_depend_on_each_other(tmp_path):
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.35, 0.45, 30)
+    steps = [{"step": step, "id": range(30), "k": rng.binomial(8, p), "n": 8} for step in range(20)]
+    table = pd.concat(map(pd.DataFrame, steps))
+    rows = [
+        {"step": row.step, "id": row.id, "reward": int(i < row.k)}
+        for row in table.itertuples()
+        for i in range(8)
+    ]
+    again = audit(write(pd.DataFrame(rows), tmp_path / "again.parquet"), ("rloo",))
+    assert "again.parquet: 600 groups of 30 problems; in brackets" in again.notes[0]
+    assert any("rollouts are right, 8 to 8 a group: " in note for note in again.notes)
+    apart = audit(write(table.drop(columns=["step", "id"]), tmp_path / "apart.csv"), ("rloo",))
+    assert "apart.csv: 600 problems; in brackets" in apart.notes[0]
+    wide, narrow = (value(each, "share of groups", "dead", 8) for each in (again, apart))
+    assert wide.value == pytest.approx(narrow.value, abs=1e-12)
+    assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
+
+
 def test_finer_bins_come_with_more_rollouts(tmp_path):
     rng = np.random.default_rng(0)
     for n, bins in ((4, 3), (64, 7)):

@@ -288,7 +288,7 @@ def test_problems_that_are_alike_may_be_one_entry(front):
             close(short[key]["maxrl"], whole[key]["maxrl"])
 
 
-AGAIN = """const again = m.resampled(a[0], a[1]), draws = [];
+AGAIN = """const again = m.resampled(...a), draws = [];
 const wrong = ({ p, mass }) => mass.reduce((sum, m, i) => sum + m * (1 - p[i]) ** 16, 0);
 for (let i = 0; i < 200; i++) draws.push(wrong(again(i)));
 return m.interval(draws);"""
@@ -303,6 +303,11 @@ def test_intervals_are_as_wide_as_those_of_the_lab(front):
     (ours,) = intervals(n, correct, lambda p, mass: dead_share(p, mass, 16)[0][:, None], slack=1.0)
     width = ours.high - ours.low
     assert abs(low - ours.low) < 0.25 * width and abs(high - ours.high) < 0.25 * width
+    problem = (np.arange(len(n)) // 4).tolist()  # four like groups of each
+    alike = correct[::4].repeat(4)[: len(n)].tolist()
+    far = front("pass_rates", AGAIN, n.tolist(), alike, problem)
+    near = front("pass_rates", AGAIN, n.tolist(), alike)
+    assert far[1] - far[0] > 1.5 * (near[1] - near[0])
 
 
 BUNDLED = """const text = a[0].replace(/\\nexport \\{[^}]*\\};\\s*$/, '');

@@ -173,6 +173,55 @@ def test_the_command_says_which_rows_are_read(tmp_path, capsys):
     )
 
 
+FILES = ["trl/completions", "nemo_gym/rollouts.jsonl", "lm_eval", "wandb"]
+GIVEN = [
+    lambda name, cell: {"problem": name},
+    lambda name, cell: {"reward": name},
+    lambda name, cell: {"reward": name, "threshold": 0.5},
+    lambda name, cell: {"reward": name, "success": cell, "n": 4},
+    lambda name, cell: {"within": [name], "only": [f"{name}={cell}"]},
+    lambda name, cell: {"pooled": [name], "n": 2},
+    lambda name, cell: {"only": [f"{name}={cell}"], "problem": name},
+]
+
+
+@pytest.mark.parametrize("place", FILES)
+@pytest.mark.filterwarnings("error")
+def test_every_option_takes_every_column_or_says_in_a_sentence_why_not(place):
+    path = DATA / place
+    first = containers.open_table(containers.table_files(path)[0]).first
+    inner = {
+        f"{name}.{key}"
+        for row in first
+        for name in row
+        if type(row[name]) is dict
+        for key in row[name]
+    }
+    cells = {name: cell for row in first for name, cell in row.items()}
+    for name in (*cells, *inner, "(file)", "(row)", "(position)", "", "nope", "a.b.c"):
+        for given in GIVEN:
+            try:
+                found = read_table_counts(path, Choice(**given(name, str(cells.get(name)))))
+            except LabError as refusal:
+                assert "\n" not in str(refusal) and len(str(refusal)) < 2000
+            else:
+                assert found.n.min() > 0 and found.correct.min() >= 0
+
+
+def test_groups_of_a_problem_at_several_steps_are_of_one_problem(tmp_path):
+    path = tmp_path / "rates.json"
+    path.write_text('{"p": [0, 0.125], "q": [0.25, 0.5, 1]}')
+    assert read_table_counts(path, Choice(n=8)).of_problem.tolist() == [0, 0, 1, 1, 1]
+    rows = [
+        {"step": step, "index": i, "prompt": f"{i}{' again' * step}", "reward": j}
+        for step in (0, 1)
+        for i in range(3)
+        for j in (0, 1)
+    ]
+    path.write_text(json.dumps(rows))  # numbers that begin anew at each step
+    assert read_table_counts(path).of_problem.tolist() == [0, 1, 2, 3, 4, 5]
+
+
 @pytest.mark.parametrize(
     "reward, words",
     [("k", "columns problem, k hold no reward"), ("completion", "reward x in row 1")],

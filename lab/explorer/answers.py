@@ -88,10 +88,12 @@ def find_estimator(spec: str, own: dict[str, Estimator]) -> Estimator:
 def counts_answer(counts: Counts) -> tuple[dict[str, Any], list[Array]]:
     """Counts in the form that the page reads.
 
-    The arrays are the exact pass rates; or n, correct, and the points and masses of the
-    distribution of p without sampling noise.
+    The arrays are the exact pass rates; or n, correct, the points and masses of the distribution of
+    p without sampling noise, and the numbers of the counts' problems.
     """
     if counts.exact is not None:
         return {"notes": counts.notes, "exact": True}, [counts.exact]
     fit = mixing(counts.n, counts.correct, slack=SLACK)
-    return {"notes": counts.notes, "exact": False}, [counts.n, counts.correct, fit.p, fit.mass]
+    of_problem = np.arange(len(counts.n)) if counts.of_problem is None else counts.of_problem
+    arrays = [counts.n, counts.correct, fit.p, fit.mass, of_problem]
+    return {"notes": counts.notes, "exact": False}, arrays

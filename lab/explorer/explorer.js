@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 b12a469cc29fa58a11f98e9e5d337f44b00285508c73fa5f1d042ace4f757c7b
+// Built by `npm run build` from lab/explorer/front; sources sha256 6087d6c6ce137357c70666553a166f294d313d57dec829c57be3a7ef9bb2558f
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -5798,9 +5798,37 @@ function parseJson(text2) {
   return JSON.parse(sound);
 }
 
-// labels.js
+// names.js
+var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "math_verify", "extractive_match", "metric.extractive_match", "metric.acc", "passed", "success", "is_success", "solved", "resolved", "(value)"], "reward": ["reward", "rewards", "score", "scores"], "right": ["n_correct", "num_correct", "num_pass", "n_pass", "n_right", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "completions_per_prompt", "n", "rollouts", "samples", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "mean/reward"], "step": ["step"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
+var OF_ROWS = ["uuid", "unique_id", "index", "idx", "id", "i", "(key)"];
+var ROLLOUTS = ["", "rollout", "rollouts", "sample", "samples", "completion", "completions", "response", "responses", "generation", "generations", "trace", "traces", "attempt", "attempts", "trial", "trials", "try", "run", "seed", "output", "outputs", "score", "reward", "correct", "results", "answers", "predictions", "candidates", "solutions"];
+var OUTCOMES = ["correct", "correctness", "reward", "score", "scored", "acc", "accuracy", "success", "solved", "passed", "graded"];
+var OTHERWISE = ["step", "index", "idx", "mean", "avg", "std", "min", "max", "median", "best", "n", "num", "count", "total", "expected", "gt", "gold", "pred", "length", "penalty", "reason", "analysis", "prob", "logprob", "error", "threshold"];
+var ANSWERS = ["answer", "answers", "option", "choice", "output", "text", "response", "solution", "id"];
+var RIGHT = ["1", "1.0", "true", "correct", "right", "pass", "passed", "success", "solved", "passed", "graded"];
+var WRONG = ["0", "0.0", "-1", "-1.0", "false", "incorrect", "wrong", "fail", "failed", "failure", "unsolved"];
+var NO_NUMBER = ["", "n/a", "na", "nan", "none", "null"];
+var BINARY = ["0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"];
+var NUMBERS = ["sample", "rollout", "trial", "attempt", "repeat", "repetition", "completion", "response", "generation", "index", "idx"];
+var SIZES = { "llama8b_solve_rate": 64, "pass_rate_72b_tir": 32 };
+var RATE_OF = /^(?:(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9}))$/;
+var SUMMARY = /^(?:(mean|max|min|median|std)[\/_].*|.*__(MIN|MAX)|.*[\/_](mean|avg|std))$/;
+var RATIO = /^(?:\s*(\d{1,12})\s*\/\s*(\d{1,12})\s*)$/;
+var NUMBERED = /^(?:(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?)$/s;
+var OWN = ["correct", "reward"];
+var KEPT = ["step", "sample", "trace", "within", "filter", "advantage", "size", "length", "truncated"];
+var TOLD = ["text", "answer", "length", "truncated"];
+var VARYING = ["trace", "filter", "advantage", "prompt", "size", "right", "rate", "correct", "reward"];
+var LOOKED_AT = 100;
+var DEEP = 8;
+var SHORT = 200;
+var LISTED = 20;
 var SHARE = 0.8;
 var ENOUGH = 8;
+var LARGEST_N = 1e4;
+var RATE_SLACK = 1e-3;
+
+// labels.js
 function countsUp(values) {
   const numbers2 = values.map((value) => value === null ? NaN : Number(value)).toSorted((a, b) => a - b);
   return [0, 1].some((first) => numbers2.every((value, i2) => value === first + i2));
@@ -5836,26 +5864,10 @@ var usual = (groups) => new Map(
   })
 );
 
-// names.js
-var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "math_verify", "extractive_match", "metric.extractive_match", "metric.acc", "passed", "success", "is_success", "solved", "resolved", "(value)"], "reward": ["reward", "rewards", "score", "scores"], "right": ["n_correct", "num_correct", "num_pass", "n_pass", "n_right", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "completions_per_prompt", "n", "rollouts", "samples", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "mean/reward"], "step": ["step"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
-var OF_ROWS = ["uuid", "unique_id", "index", "idx", "id", "i", "(key)"];
-var OWN = ["correct", "reward"];
-var ROLLOUTS = ["", "rollout", "rollouts", "sample", "samples", "completion", "completions", "response", "responses", "generation", "generations", "trace", "traces", "attempt", "attempts", "trial", "trials", "try", "run", "seed", "output", "outputs", "score", "reward", "correct", "results", "answers", "predictions", "candidates", "solutions"];
-var OUTCOMES = ["correct", "correctness", "reward", "score", "scored", "acc", "accuracy", "success", "solved", "passed", "graded"];
-var OTHERWISE = ["step", "index", "idx", "mean", "avg", "std", "min", "max", "median", "best", "n", "num", "count", "total", "expected", "gt", "gold", "pred", "length", "penalty", "reason", "analysis", "prob", "logprob", "error", "threshold"];
-var ANSWERS = ["answer", "answers", "option", "choice", "output", "text", "response", "solution", "id"];
-var RIGHT = ["1", "1.0", "true", "correct", "right", "pass", "passed", "success", "solved", "passed", "graded"];
-var WRONG = ["0", "0.0", "-1", "-1.0", "false", "incorrect", "wrong", "fail", "failed", "failure", "unsolved"];
-var SIZES = { "llama8b_solve_rate": 64, "pass_rate_72b_tir": 32 };
-
 // unfold.js
-var LOOKED_AT = 100;
-var DEEP = 8;
-var NO_NUMBER = ["n/a", "na", "nan", "none", "null"];
-var RATIO = /^\s*(\d{1,12})\s*\/\s*(\d{1,12})\s*$/;
 var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 var isList = Array.isArray;
-var missing = (cell) => cell === null || cell === void 0 || Number.isNaN(cell) || typeof cell === "string" && (!cell.trim() || NO_NUMBER.includes(cell.trim().toLowerCase()));
+var missing = (cell) => cell === null || cell === void 0 || Number.isNaN(cell) || typeof cell === "string" && NO_NUMBER.includes(cell.trim().toLowerCase());
 function number(cell) {
   if (typeof cell === "boolean" || typeof cell === "number") return Number.isFinite(Number(cell)) ? Number(cell) : null;
   if (typeof cell !== "string" || !cell.trim()) return null;
@@ -5890,8 +5902,10 @@ function rank(name, role) {
 }
 var hinted = (names, role) => names.filter((name) => rank(name, role) >= 0).sort((a, b) => rank(a, role) - rank(b, role));
 var isOfRows = (name) => OF_ROWS.includes(name);
+var partsOf = (name) => name.toLowerCase().split(/[^a-z0-9]+/);
+var mayNumber = (name) => partsOf(name).some((part) => NUMBERS.includes(part)) && !partsOf(name).some((part) => HINTS.policy.includes(part));
 function mayReward(name) {
-  const parts = name.toLowerCase().split(/[^a-z0-9]+/);
+  const parts = partsOf(name);
   const others = parts.some((part) => OTHERWISE.includes(part)) || ANSWERS.includes(parts.at(-1));
   return parts.some((part) => OUTCOMES.includes(part)) && !others;
 }
@@ -6022,7 +6036,7 @@ var ofLists = (rows, name, beside) => rows.flatMap((row2, i2) => {
 function familiesOf(names, cells2) {
   const found = /* @__PURE__ */ new Map();
   for (const name of names) {
-    const match = /^(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?$/s.exec(name);
+    const match = NUMBERED.exec(name);
     if (!match) continue;
     const family = match[1] + (match[3] ?? "");
     if (!found.has(family)) found.set(family, []);
@@ -6071,17 +6085,13 @@ var rowsOfEpisodes = (rows) => rows.flatMap((episode, i2) => {
 
 // meaning.js
 var FILE = "(file)";
-var LISTED = 20;
-var RATE_OF = /^(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9})$/;
-var SUMMARY = /^(?:(mean|max|min|median|std)[/_].*|.*__(MIN|MAX)|.*[/_](mean|avg|std))$/;
-var BINARY = ["0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"];
 function listed(names, between = ", ") {
   const more = names.length > LISTED ? ` and ${(names.length - LISTED).toLocaleString("en")} more` : "";
   return names.slice(0, LISTED).map((name) => short(identity(name))).join(between) + more;
 }
 var candidates = (names) => names.length ? ` (${listed(names, " or ")}?)` : "";
 var told2 = (cells2) => cells2.filter((cell) => !missing(cell));
-var isShort = (cell) => typeof cell !== "object" && !(typeof cell === "string" && cell.length > 200);
+var isShort = (cell) => typeof cell !== "object" && !(typeof cell === "string" && cell.length > SHORT);
 var every = (cells2, fits) => {
   const values = told2(cells2).map(number);
   return values.length > 0 && values.every((value) => value !== null && fits(value));
@@ -6093,7 +6103,7 @@ function isBinary(cells2) {
   const values = new Set(told2(cells2).map(verdict));
   return values.size > 0 && [...values].every((value) => [0, 1, -1].includes(value)) && !(values.has(0) && values.has(-1));
 }
-function wanted(first, choice, columnsOf) {
+function wanted(first, choice, several) {
   const cells2 = /* @__PURE__ */ new Map();
   const add = (name, cell) => cells2.has(name) ? cells2.get(name).push(cell) : cells2.set(name, [cell]);
   for (const row2 of first)
@@ -6103,16 +6113,16 @@ function wanted(first, choice, columnsOf) {
     }
   const all = [...new Set(first.flatMap(Object.keys))].filter((name) => !name.startsWith("(")), named = namedColumns(choice);
   for (const name of named) {
-    if (cells2.has(name) || name === FILE) continue;
-    const own = columnsOf(first, name);
+    if (cells2.has(name) || several && name === FILE) continue;
+    const own = first.map(readerOf(name));
     if (own.every(missing)) throw new Error(`found columns ${listed(all)}, and no ${short(name)}: name one of them`);
     cells2.set(name, own);
   }
-  const full = Object.fromEntries([...cells2].map(([name, each]) => [name, told2(each)])), names = Object.keys(full), scalar2 = names.filter((name) => full[name].every(isShort)), known = [...ROLLOUTS, ...HINTS.text, ...HINTS.answer], lists = names.filter((name) => full[name].length && full[name].every(Array.isArray) && known.includes(name.toLowerCase())), seen = [.../* @__PURE__ */ new Set([...scalar2, ...named.filter((name) => name in full)])], found = outcomeOf(Object.fromEntries(seen.map((name) => [name, full[name]])), choice, lists);
+  const full = Object.fromEntries([...cells2].map(([name, each]) => [name, told2(each)])), names = Object.keys(full), scalar2 = names.filter((name) => full[name].every(isShort)), known = [...ROLLOUTS, ...HINTS.text, ...HINTS.answer], isOther = (name) => !named.includes(name), lists = names.filter(isOther).filter((name) => full[name].length && full[name].every(Array.isArray) && known.includes(name.toLowerCase())), seen = [.../* @__PURE__ */ new Set([...scalar2, ...named.filter((name) => name in full)])], found = outcomeOf(Object.fromEntries(seen.map((name) => [name, full[name]])), choice, lists);
   if (!found) throw new Error(unclear(all, full, choice));
   const problems = [...hinted(scalar2, "problem"), ...hinted(names, "prompt").slice(0, 2)], lengths = lists.includes(found.size) ? [found.size] : [], long = ["text", "answer"].flatMap(
-    (role) => hinted(names, role).filter((name) => !problems.includes(name) && !lengths.includes(name) && full[name].some((cell) => typeof cell !== "number")).slice(0, 1)
-  ), roles = ["step", "sample", "trace", "within", "filter", "advantage", "size", "length", "truncated"], rows = scalar2.filter((name) => mayReward(name) || [...OWN, "right", "rate"].some((role) => rank(name, role) >= 0)), kept = [...named, ...problems, ...found.names, ...rows, ...roles.flatMap((role) => hinted(scalar2, role))], labels2 = scalar2.filter((name) => full[name].length && !kept.includes(name) && !long.includes(name));
+    (role) => hinted(names.filter(isOther), role).filter((name) => !problems.includes(name) && !lengths.includes(name) && full[name].some((cell) => typeof cell !== "number")).slice(0, 1)
+  ), rows = scalar2.filter((name) => mayReward(name) || [...OWN, "right", "rate"].some((role) => rank(name, role) >= 0)), kept = [...named, ...problems, ...found.names, ...rows, ...KEPT.flatMap((role) => hinted(scalar2, role))], labels2 = scalar2.filter((name) => full[name].length && !kept.includes(name) && !long.includes(name));
   return {
     all,
     names: [.../* @__PURE__ */ new Set([...kept, ...long, ...lengths, ...labels2, FILE])],
@@ -6185,9 +6195,6 @@ function unclear(all, full, choice) {
 }
 
 // rollouts.js
-var LOOKED_AT2 = 100;
-var LARGEST_N = 1e4;
-var RATE_SLACK = 1e-3;
 function readCounts(tables, choice = {}) {
   const left = [], rows = [];
   let found, refusal, held = 0;
@@ -6196,7 +6203,7 @@ function readCounts(tables, choice = {}) {
     if (!own.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
     let what;
     try {
-      what = wanted(own.slice(0, LOOKED_AT2), choice, (some, column) => some.map(readerOf(column)));
+      what = wanted(own.slice(0, LOOKED_AT), choice, tables.length > 1);
     } catch (error) {
       left.push(name);
       refusal = error;
@@ -6259,6 +6266,10 @@ var Reading = class {
     const cells2 = this.names.filter((name) => !found.long.includes(name)).map((name) => [name, this.column(name).cells]), outcome = outcomeOf(Object.fromEntries(cells2), choice, found.lists);
     if (!outcome) throw new Error(`${found.signature} hold no reward: name another`);
     Object.assign(this, { kind: outcome.kind, outcomes: outcome.names, size: outcome.size });
+    if ([choice.problem, ...choice.within ?? []].includes(this.outcomes[0]))
+      throw new Error(
+        `column ${this.outcomes[0]} is the reward and cannot say which problem a rollout is of: name another`
+      );
     this.stepName = this.hinted("step") ?? "";
     if (!this.stepName && this.kind === "rate" && this.outcomes[0] === "(value)") this.stepName = "(position)";
     this.within = [...hinted(this.names, "within").slice(0, 1), ...choice.within ?? []];
@@ -6525,7 +6536,7 @@ var Reading = class {
       }).length;
       this.notes.push(`${total2} says another number of right rollouts in ${differ || "none"} of ${said(all.length)} problems`);
     }
-    const sum = (key) => kept.reduce((all2, each) => all2 + each[key], 0), isMixed = kept.some((each) => each.right > 0 && each.right < each.n);
+    const prompt = this.hinted("prompt") ?? "", sum = (key) => kept.reduce((all2, each) => all2 + each[key], 0), isMixed = kept.some((each) => each.right > 0 && each.right < each.n);
     if (isReward && !isMixed && kept.length > 3 && sum("right") > 0 && sum("right") < sum("n"))
       this.notes.push(
         `all rollouts of each problem have the same ${this.outcomes[0]}: see that it is theirs, and not their problem's`
@@ -6536,7 +6547,11 @@ var Reading = class {
       notes: this.notes,
       meaning: this.meaning(kept),
       advantages: got && kept.some((each) => each.got.some(Number.isFinite)) ? kept.map((each) => each.got) : null,
-      steps: kept.map((each) => this.cell(this.stepName, each.row))
+      steps: kept.map((each) => this.cell(this.stepName, each.row)),
+      // numbers of problems may begin anew at each step; their prompts then differ
+      problem: numbered(
+        ...[this.name, (row2) => this.cell(prompt, row2)].map((of) => kept.map(({ row: row2 }) => of(row2)))
+      )
     };
   }
   /** What is to be said of columns that divide problems; one that is not clear is refused. */
@@ -6547,10 +6562,10 @@ var Reading = class {
     ], unclear2 = [];
     this.sample = "";
     if (this.kind !== "reward") return notes;
-    const problems = numbered(this.group, ...pooled.map(this.codes)), known = [this.problem, this.stepName, ...this.within, ...pooled, ...this.outcomes, ...this.found.long, "(row)", "(position)"], roles = ["trace", "filter", "advantage", "prompt", "size", "right", "rate", ...OWN];
+    const problems = numbered(this.group, ...pooled.map(this.codes)), known = [this.problem, this.stepName, ...this.within, ...pooled, ...this.outcomes, ...this.found.long, "(row)", "(position)"];
     for (const name2 of this.names) {
-      if (known.includes(name2) || roles.some((role) => rank(name2, role) >= 0)) continue;
-      const codes = numbered(this.codes(name2)), { cells: cells2 } = this.column(name2), kind = most(codes) > 0 ? division(problems, codes) : "", counting = countsUp(cells2) && rank(name2, "policy") < 0;
+      if (known.includes(name2) || VARYING.some((role) => rank(name2, role) >= 0)) continue;
+      const codes = numbered(this.codes(name2)), { cells: cells2 } = this.column(name2), kind = most(codes) > 0 ? division(problems, codes) : "", counting = countsUp(cells2) && mayNumber(name2);
       if (kind === "singles" && counting) {
         this.sample = name2;
         notes.push(`column ${name2} numbers the rollouts of a problem`);
@@ -6573,7 +6588,7 @@ var Reading = class {
       group: `a problem${steps > 1 ? " of a step" : ""}: ${said(kept.length)} of ${span(n)} rollouts`,
       step: this.stepName || steps > 1 ? `${this.stepName ? `\`${this.stepName}\`` : "names of files"}, ${said(steps)} values` : "none"
     };
-    for (const role of ["text", "answer", "length", "truncated"]) {
+    for (const role of TOLD) {
       const [first] = hinted([...this.found.long, ...this.names], role);
       meaning[role] = first ? `\`${first}\`` : "none";
     }
@@ -6913,11 +6928,14 @@ function mixing(n, correct, slack = SLACK, times = null) {
   const { p, chance, of } = cellsOf(n, correct);
   return { p, mass: mix(chance, counted(of, chance.length, times), slack) };
 }
-function resampled(n, correct) {
-  const { p, chance, of } = cellsOf(n, correct);
+function resampled(n, correct, problem = [...n.keys()]) {
+  const { p, chance, of } = cellsOf(n, correct), problems = new Set(problem).size;
   return (draw2) => {
-    const again = of.map((_, i2) => of[Math.floor(philox([i2, draw2, 0, 0], [0, 1651470196])[0] / 2 ** 32 * of.length)]);
-    return { p, mass: mix(chance, counted(again, chance.length), SLACK) };
+    const times = new Array(problems).fill(0);
+    for (let i2 = 0; i2 < problems; i2++)
+      times[Math.floor(philox([i2, draw2, 0, 0], [0, 1651470196])[0] / 2 ** 32 * problems)]++;
+    const again = problem.map((each) => times[each]);
+    return { p, mass: mix(chance, counted(of, chance.length, again), SLACK) };
   };
 }
 var product = (chance, mass) => chance.map((row2) => {
@@ -7223,9 +7241,9 @@ function settled(counts2, settings = null) {
   const short2 = condensed(counts2), { n, correct, exact, times } = short2;
   if (exact && exact.length > MOST_RATES)
     throw new Error(`${exact.length} different pass rates: the page shows up to ${MOST_RATES}; lab audit shows all`);
-  const trained = trainedWeighting(counts2) ?? settings, fit2 = counts2.fit ?? (exact ? null : mixing(n, correct, void 0, times)), again = !exact && n.length <= FEW ? resampled(counts2.n, counts2.correct) : null;
+  const trained = trainedWeighting(counts2) ?? settings, fit2 = counts2.fit ?? (exact ? null : mixing(n, correct, void 0, times)), again = !exact && n.length <= FEW ? resampled(counts2.n, counts2.correct, counts2.problem) : null, problems = new Set(counts2.problem ?? []).size || null;
   last = { number: last.number + 1, again };
-  return { ...short2, notes: counts2.notes, meaning: counts2.meaning, trained, fit: fit2, number: last.number, few: again !== null };
+  return { ...short2, problems, notes: counts2.notes, meaning: counts2.meaning, trained, fit: fit2, number: last.number, few: again !== null };
 }
 var TASKS = {
   learn,
@@ -8722,17 +8740,17 @@ var FilesPanel = class {
   words() {
     const { n, correct, exact, notes, meaning, times, few } = this.counts, paragraphs = notes.map((note) => h("p", {}, note));
     if (exact) return paragraphs;
-    const sum = (values) => values.reduce((all, value, i2) => all + times[i2] * value, 0), problems = sum(n.map(() => 1)), least2 = n.reduce((a, b) => Math.min(a, b)), dead2 = sum(n.map((size, i2) => Number(correct[i2] === 0 || correct[i2] === size)));
+    const sum = (values) => values.reduce((all, value, i2) => all + times[i2] * value, 0), groups = sum(n.map(() => 1)), problems = this.counts.problems ?? groups, isAgain = problems < groups, least2 = n.reduce((a, b) => Math.min(a, b)), dead2 = sum(n.map((size, i2) => Number(correct[i2] === 0 || correct[i2] === size)));
     if (meaning) {
       const read = Object.entries(meaning).map(([role, said2]) => h("p", {}, `${role}: ${said2}`));
-      paragraphs.unshift(h("details", {}, h("summary", {}, `How these ${problems} problems are read`), ...read));
+      paragraphs.unshift(h("details", {}, h("summary", {}, `How these ${isAgain ? `${groups} groups of ` : ""}${problems} problems are read`), ...read));
     }
     return [
       ...paragraphs,
       h(
         "p",
         {},
-        `${sum(correct)} of ${sum(n)} rollouts are right, ${least2} to ${this.found.reach} a problem; ${format(100 * dead2 / problems, 3)} % of groups are dead as they lie.`
+        `${sum(correct)} of ${sum(n)} rollouts are right, ${least2} to ${this.found.reach} a ${isAgain ? "group" : "problem"}; ${format(100 * dead2 / groups, 3)} % of groups are dead as they lie.`
       ),
       h(
         "p",
@@ -9796,8 +9814,8 @@ var Kernel = class {
   }
 };
 function counts([{ notes, exact }, arrays]) {
-  const [n, correct, p, mass] = arrays.map((row2) => Array.from(row2));
-  return exact ? { n: [], correct: [], exact: n, notes } : { n, correct, notes, fit: { p, mass } };
+  const [n, correct, p, mass, problem] = arrays.map((row2) => Array.from(row2));
+  return exact ? { n: [], correct: [], exact: n, notes } : { n, correct, problem, notes, fit: { p, mass } };
 }
 var Authority = class {
   constructor(kernel, refresh) {
@@ -10450,11 +10468,11 @@ var RUN = { problems: 60, rollouts: 16, length: 0.05, seed: 0, rounds: 200 };
 var HARD = RUN.problems / 4;
 var SECONDS = 9;
 var specOf2 = (alpha) => `alpha(alpha=${alpha})`;
-var KEPT = /* @__PURE__ */ new Map();
+var KEPT2 = /* @__PURE__ */ new Map();
 function numbers(seed, round2, problem, rollouts) {
   const place = round2 * RUN.problems + problem;
-  if (!KEPT.has(place)) KEPT.set(place, uniforms(seed, round2, problem, rollouts));
-  return KEPT.get(place);
+  if (!KEPT2.has(place)) KEPT2.set(place, uniforms(seed, round2, problem, rollouts));
+  return KEPT2.get(place);
 }
 function history2(alpha) {
   const sequences2 = coefficients(resolve(ESTIMATORS, specOf2(alpha)), RUN.rollouts), policy = new Policy({ ...RUN, sequences: sequences2, numbers });

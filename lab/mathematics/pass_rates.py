@@ -58,7 +58,7 @@ class _Cells(NamedTuple):
 
     n: Int[np.ndarray, " cells"]
     right: Int[np.ndarray, " cells"]
-    of_problem: Int[np.ndarray, " problems"]
+    of_group: Int[np.ndarray, " groups"]
     problems: Int[np.ndarray, " cells"]  # how many have this pair
 
 
@@ -155,24 +155,31 @@ def intervals(
     sums: Callable[[Array, Array], Array],
     slack: float = 0,
     draws: int = 200,
+    of_problem: ArrayLike | None = None,
 ) -> list[Interval]:
     """`sums` over the estimated distribution, each number with its interval over problems.
 
     `sums(p, mass)` takes "points" and "draws points", and returns "draws numbers". The distribution
-    is estimated anew in every resample.
+    is estimated anew in every resample. Where a problem was tried several times, as at several
+    steps of a training, each of its groups has a count, and `of_problem` the numbers of their
+    problems, from 0: a resample has all groups of a problem or none, because they are alike.
     """
     likelihood = _likelihood(n, correct)
     cells = likelihood.cells
+    groups = len(cells.of_group)
+    problem = np.arange(groups) if of_problem is None else np.asarray(of_problem)
+    problems = int(problem.max()) + 1
 
     def statistic(resamples: Array, axis: int) -> Array:
         masses = []
         for resample in resamples:
-            problems = np.bincount(resample.astype(int), minlength=len(cells.problems))
-            mass, _ = _fit(likelihood.relative, problems, slack)
+            times = np.bincount(resample.astype(int), minlength=problems)
+            size = np.bincount(cells.of_group, times[problem], len(cells.n)).astype(int)
+            mass, _ = _fit(likelihood.relative, size, slack)
             masses.append(mass)
         return sums(likelihood.p, np.stack(masses))
 
-    return bootstrap_each(cells.of_problem, statistic, draws=draws)
+    return bootstrap_each(np.arange(problems), statistic, draws=draws)
 
 
 def resampled_mixing(
@@ -280,10 +287,10 @@ def _cells(n: ArrayLike, correct: ArrayLike) -> _Cells:
         )
     pass_at_k(n, correct, 1)  # refuses what is not a count
     pairs = np.stack(np.broadcast_arrays(n, correct)).astype(np.int64)
-    (size, right), of_problem, problems = np.unique(
+    (size, right), of_group, problems = np.unique(
         pairs, axis=1, return_inverse=True, return_counts=True
     )
-    return _Cells(size, right, of_problem, problems)
+    return _Cells(size, right, of_group, problems)
 
 
 def _likelihood(n: ArrayLike, correct: ArrayLike, grid: ArrayLike | None = None) -> _Likelihood:

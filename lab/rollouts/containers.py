@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from lab.errors import LabError
+from lab.rollouts.names import LOOKED_AT
 from lab.rollouts.structure import (
-    LOOKED_AT,
     Row,
     check_distinct,
     plan_of,

@@ -18,23 +18,31 @@ from lab.rollouts.columns import Columns, numbered
 from lab.rollouts.containers import open_table, table_files
 from lab.rollouts.labels import counts_up, division
 from lab.rollouts.meaning import Choice, Wanted, is_binary, listed, options, outcome_of, wanted
-from lab.rollouts.names import OF_ROWS, OWN, has_role, hinted, rank
-from lab.rollouts.structure import RATIO, identity, missing, number, short, verdict
-
-LARGEST_N = 10_000  # rollouts a problem; above it the audit takes minutes, and a claim of 10^9 all
-RATE_SLACK = 1e-3  # how far k = rate * n may be from a whole number
+from lab.rollouts.names import (
+    LARGEST_N,
+    OF_ROWS,
+    RATE_SLACK,
+    RATIO,
+    TOLD,
+    VARYING,
+    has_role,
+    hinted,
+    may_number,
+)
+from lab.rollouts.structure import identity, missing, number, short, verdict
 
 __all__ = ["Choice", "Counts", "read_table_counts"]
 
 
 class Counts(NamedTuple):
-    """How often each problem was tried and solved.
+    """How often each problem was tried and solved, once for each of its groups: of every step one.
 
-    `n` and `correct` are "problems", as is `exact`: the pass rates of a run that computed them, in
-    which case n and correct are empty. `meaning` says what the file was taken for, `notes` what
-    else is to be known. `rollouts` is the N of a run of the lab. `advantages` is "problems 2": what
-    a right and a wrong rollout got in training, nan where the file does not say; `steps` is
-    "problems": the steps they belong to, "" for none.
+    `problems`, the names, `n` and `correct` are "groups", as is `exact`: the pass rates of a run
+    that computed them, in which case n and correct are empty. `meaning` says what the file was
+    taken for, `notes` what else is to be known. `rollouts` is the N of a run of the lab.
+    `advantages` is "groups 2": what a right and a wrong rollout got in training, nan where the file
+    does not say. `steps` are the steps of the groups, "" for none, and `of_problem` the numbers,
+    from 0, of their problems; None: each group has its own.
     """
 
     problems: list[str]
@@ -46,6 +54,7 @@ class Counts(NamedTuple):
     meaning: dict[str, str] = {}
     advantages: np.ndarray | None = None
     steps: list[str] | None = None
+    of_problem: np.ndarray | None = None
 
 
 def read_table_counts(path: Path, choice: Choice | None = None) -> Counts:
@@ -143,6 +152,11 @@ class Reading:
             raise LabError(f"{found.signature} hold no reward: name another with --reward")
         self.kind, self.outcomes, self.size = outcome
         self.outcome = self.outcomes[0]
+        if self.outcome in (choice.problem, *choice.within):
+            raise LabError(
+                f"column {self.outcome} is the reward and cannot say which problem a rollout is of:"
+                " name another"
+            )
         self.step = self._hinted("step")
         if not self.step and self.kind == "rate" and self.outcomes == ["(value)"]:
             self.step = "(position)"
@@ -528,6 +542,9 @@ class Reading:
             judged = np.flatnonzero(tried)
             advantages[self.group[judged], 1 - right[judged]] = self._values(advantage)[judged]
         kept = np.flatnonzero(n)
+        # Numbers of problems may begin anew at each step; their prompts then differ.
+        prompts = hinted(self.names, "prompt")[:1]
+        of_problem = numbered(self.rows, *self.grouping[1:], *prompts)[first][kept]
         return Counts(
             [names[i] for i in kept],
             n[kept],
@@ -536,6 +553,7 @@ class Reading:
             meaning=self._meaning(n[kept], correct[kept]),
             advantages=None if np.isnan(advantages).all() else advantages[kept],
             steps=["" if missing(steps[i]) else identity(steps[i]) for i in kept],
+            of_problem=np.unique(of_problem, return_inverse=True)[1],
         )
 
     def _names_of(self, first: np.ndarray, steps: list[Any], n: np.ndarray) -> list[str]:
@@ -565,13 +583,12 @@ class Reading:
             return notes
         problems = numbered(self.rows, *self.grouping, *pooled)
         known = {*self.grouping, *pooled, *self.outcomes, *self.found.long, "(row)", "(position)"}
-        roles = ("trace", "filter", "advantage", "prompt", "size", "right", "rate", *OWN)
         unclear: dict[bool, str] = {}
         for name in self.names:
-            if name in known or has_role(name, *roles) or self.rows[name].nunique() == 1:
+            if name in known or has_role(name, *VARYING) or self.rows[name].nunique() == 1:
                 continue
             kind = division(problems, numbered(self.rows, name))
-            counting = counts_up(self.cells[name]) and rank(name, "policy") < 0
+            counting = counts_up(self.cells[name]) and may_number(name)
             if kind == "singles" and counting:
                 self.sample = name
                 notes.append(f"column {name} numbers the rollouts of a problem")
@@ -630,7 +647,7 @@ class Reading:
             "group": f"a problem{' of a step' * (steps > 1)}: {len(n):,} of {span(n)} rollouts",
             "step": step,
         }
-        for role in ("text", "answer", "length", "truncated"):
+        for role in TOLD:
             of_role = hinted([*self.found.long, *self.names], role)
             meaning[role] = f"`{of_role[0]}`" if of_role else "none"
         told = " ".join(meaning.values())

@@ -13,10 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lab.rollouts.names import ENOUGH, SHARE
 from lab.shapes import Int
-
-SHARE = 0.8  # of the cells that must agree: some rollouts are lost
-ENOUGH = 8  # problems that tell a rule from chance, where a column varies in few of them
 
 Division = Literal["groups", "singles", ""]
 

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from lab.errors import LabError
 from lab.rollouts.names import (
+    BINARY,
     HINTS,
+    KEPT,
+    LISTED,
     OWN,
+    RATE_OF,
+    RATIO,
     ROLLOUTS,
+    SHORT,
     SIZES,
+    SUMMARY,
     has_role,
     hinted,
     may_outcome,
     may_reward,
 )
 from lab.rollouts.structure import (
-    RATIO,
     Row,
     identity,
     is_outcome,
@@ -33,11 +38,6 @@ from lab.rollouts.structure import (
 )
 
 FILE = "(file)"  # a column of the names of several files, without their numbers
-LONGEST = 200  # characters of a cell that is no text
-LISTED = 20  # names in a sentence
-RATE_OF = re.compile(r"(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9})")  # lighteval's
-SUMMARY = re.compile(r"(mean|max|min|median|std)[/_].*|.*__(MIN|MAX)|.*[/_](mean|avg|std)")
-BINARY = {"0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"}
 
 Kind = Literal["reward", "ratio", "rate", "counts"]
 Cells = Mapping[str, Sequence[Any]]  # the cells of each column, each once or as often as it stands
@@ -88,7 +88,7 @@ class Choice:
         """All columns that are named."""
         of_rows = [name for name, _ in self.chosen]
         named = (self.problem, self.reward, *of_rows, *self.within, *self.pooled)
-        return [name for name in named if name]
+        return [name for name in named if name is not None]
 
 
 class Outcome(NamedTuple):
@@ -128,14 +128,17 @@ def wanted(first: Sequence[Row], choice: Choice, several: bool = False) -> Wante
     """The columns to read, by the first rows, with the names of `several` files. LabError: they
     hold no outcome, or one is missing.
     """
-    cells = _told(first, choice)
+    cells = _told(first, choice, several)
     names = list(cells)
     scalar = {name: told for name, told in cells.items() if all(map(_is_short, told))}
     known = (*ROLLOUTS, *HINTS["text"], *HINTS["answer"])
     lists = [
         name
         for name, told in cells.items()
-        if told and name.lower() in known and all(isinstance(cell, list) for cell in told)
+        if told
+        and name.lower() in known
+        and name not in choice.columns
+        and all(isinstance(cell, list) for cell in told)
     ]
     chosen = {name: cells[name] for name in choice.columns if name in cells}
     outcome = outcome_of(scalar | chosen, choice, lists)
@@ -146,7 +149,7 @@ def wanted(first: Sequence[Row], choice: Choice, several: bool = False) -> Wante
     texts = [
         name
         for name in names
-        if name not in (*problems, *lengths, choice.reward)
+        if name not in (*problems, *lengths, *choice.columns)
         and {type(cell) for cell in cells[name]} - {float}
     ]
     long = [*hinted(texts, "text")[:1], *hinted(texts, "answer")[:1]]
@@ -155,18 +158,19 @@ def wanted(first: Sequence[Row], choice: Choice, several: bool = False) -> Wante
         *problems,
         *outcome.names,
         *filter(may_outcome, scalar),
-        *hinted(scalar, "step", "sample", "trace", "within", "filter", "advantage", "size"),
-        *hinted(scalar, "length", "truncated"),
+        *hinted(scalar, *KEPT),
     ]
-    kept = [name for name in dict.fromkeys(kept) if name not in (*long, *lengths, FILE)]
+    kept = [name for name in dict.fromkeys(kept) if name not in (*long, *lengths)]
     used = {*kept, *long}
-    labels = [name for name in scalar if name not in used] + [FILE] * several
+    labels = [name for name in scalar if name not in used]
+    if several and FILE not in kept:
+        labels.append(FILE)
     signature = f"columns {', '.join([*problems[:1], outcome.names[0]])}"
     compared = bool(hinted(names, "sample", "trace", "advantage"))
     return Wanted(_outermost(first), kept, long, lengths, labels, signature, compared)
 
 
-def _told(first: Sequence[Row], choice: Choice) -> dict[str, list[Any]]:
+def _told(first: Sequence[Row], choice: Choice, several: bool) -> dict[str, list[Any]]:
     """The cells of each column that are not empty, also of those in an object and of those that
     the user names. LabError: one of these is not there.
     """
@@ -178,7 +182,7 @@ def _told(first: Sequence[Row], choice: Choice) -> dict[str, list[Any]]:
             for place, value in places.items():
                 cells.setdefault(place, []).extend([] if missing(value) else [value])
     for name in choice.columns:
-        if name not in cells and name != FILE:
+        if name not in cells and not (several and name == FILE):
             told = [cell for cell in map(reader_of(name), first) if not missing(cell)]
             if not told:
                 raise LabError(
@@ -194,7 +198,7 @@ def _outermost(first: Sequence[Row]) -> list[str]:
 
 
 def _is_short(cell: Any) -> bool:
-    return len(cell) <= LONGEST if isinstance(cell, str) else not isinstance(cell, (list, dict))
+    return len(cell) <= SHORT if isinstance(cell, str) else not isinstance(cell, (list, dict))
 
 
 # --- What says that a rollout is right ------------------------------------------------------------
@@ -341,7 +345,7 @@ def unclear(columns: Sequence[str], told: Cells, choice: Choice) -> str:
         problems = [
             name
             for name, cells in texts.items()
-            if name != "step" and len(set(cells)) < len(cells) and not BINARY.issuperset(cells)
+            if name != "step" and len(set(cells)) < len(cells) and not {*BINARY}.issuperset(cells)
         ]
         ask.append(f"the problem with --problem{options(problems)}")
     if not choice.reward:

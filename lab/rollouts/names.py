@@ -1,7 +1,7 @@
-"""What names of columns hint at: one table, also that of the page.
+"""What names of columns hint at, and the bounds of the rules: one table, also that of the page.
 
-A name alone decides nothing: `lab.rollouts.meaning` also looks at the values. The page reads the
-same table in lab/explorer/front/names.js; after a change write it anew:
+A name alone decides nothing: `lab.rollouts.meaning` also looks at the values. The page reads all
+that is written in capitals here in lab/explorer/front/names.js; after a change write it anew:
 
     python -m lab.rollouts.names > lab/explorer/front/names.js
 """
@@ -90,15 +90,36 @@ ANSWERS = "answer answers option choice output text response solution id".split(
 # Words of labels.
 RIGHT = "1 1.0 true correct right pass passed success solved passed graded".split()
 WRONG = "0 0.0 -1 -1.0 false incorrect wrong fail failed failure unsolved".split()
+NO_NUMBER = ["", "n/a", "na", "nan", "none", "null"]  # cells that are empty
+BINARY = "0 1 -1 0.0 1.0 true false True False".split()
+# Parts of the name of a rollout's number; a column of another name may count policies.
+NUMBERS = (
+    "sample rollout trial attempt repeat repetition completion response generation index idx"
+).split()
 # Rates whose n is known from where they are published.
 SIZES = {"llama8b_solve_rate": 64, "pass_rate_72b_tir": 32}
+RATE_OF = re.compile(r"(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9})")  # lighteval's
+SUMMARY = re.compile(r"(mean|max|min|median|std)[/_].*|.*__(MIN|MAX)|.*[/_](mean|avg|std)")
+RATIO = re.compile(r"\s*(\d{1,12})\s*/\s*(\d{1,12})\s*")
+NUMBERED = re.compile(r"(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?", re.DOTALL)  # one of several columns
 
-OWN = ["correct", "reward"]  # the roles of what a single rollout got
+# Roles of what a single rollout got; of further columns that are read; of those that are told of;
+# and of those that may differ between the rollouts of a problem.
+OWN = ["correct", "reward"]
+KEPT = "step sample trace within filter advantage size length truncated".split()
+TOLD = ["text", "answer", "length", "truncated"]
+VARYING = ["trace", "filter", "advantage", "prompt", "size", "right", "rate", *OWN]
+
+LOOKED_AT = 100  # rows by which it is decided how all are unfolded and read
+DEEP = 8  # lists within lists
+SHORT = 200  # characters of a cell that is no text
+LISTED = 20  # names in a sentence
+SHARE = 0.8  # of the cells that must agree where a column divides: some rollouts are lost
+ENOUGH = 8  # problems that tell a rule from chance, where a column varies in few of them
+LARGEST_N = 10_000  # rollouts a problem; above it the audit takes minutes, and a claim of 10^9 all
+RATE_SLACK = 1e-3  # how far k = rate * n may be from a whole number
 
 PLACES = {role: {name: i for i, name in enumerate(names)} for role, names in HINTS.items()}
-TABLES = (
-    "HINTS OF_ROWS OWN ROLLOUTS OUTCOMES OTHERWISE ANSWERS RIGHT WRONG SIZES"  # of the page
-).split()
 
 
 def rank(name: str, role: str) -> int:
@@ -134,6 +155,16 @@ def may_reward(name: str) -> bool:
     return any(part in OUTCOMES for part in parts) and not others
 
 
+def may_number(name: str) -> bool:
+    """Whether a name means the number of a rollout, and of no policy.
+
+    >>> may_number("rollout_idx"), may_number("checkpoint_idx"), may_number("version")
+    (True, False, False)
+    """
+    parts = set(re.split(r"[^a-z0-9]+", name.lower()))
+    return bool(parts & {*NUMBERS}) and not parts & {*HINTS["policy"]}
+
+
 def may_outcome(name: str) -> bool:
     """Whether a name means what one rollout got, or how often a problem was solved."""
     return may_reward(name) or has_role(name, *OWN, "right", "rate")
@@ -141,9 +172,19 @@ def may_outcome(name: str) -> bool:
 
 def page_module() -> str:
     """The text of lab/explorer/front/names.js."""
-    head = "// What names of columns hint at, written by `python -m lab.rollouts.names`.\n"
-    tables = (f"export const {name} = {json.dumps(globals()[name])};\n" for name in TABLES)
-    return head + "".join(tables)
+    lines = ["// What names of columns hint at, written by `python -m lab.rollouts.names`."]
+    for name, value in globals().items():
+        if not name.isupper() or name == "PLACES":
+            continue
+        script = json.dumps(value) if not isinstance(value, re.Pattern) else _script(value)
+        lines.append(f"export const {name} = {script};")
+    return "\n".join(lines) + "\n"
+
+
+def _script(pattern: re.Pattern[str]) -> str:
+    """A pattern that matches whole texts, as JavaScript."""
+    flags = "s" if pattern.flags & re.DOTALL else ""
+    return f"/^(?:{pattern.pattern.replace('/', chr(92) + '/')})$/{flags}"
 
 
 if __name__ == "__main__":

@@ -10,15 +10,19 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from lab.errors import LabError
 from lab.rollouts.names import (
+    DEEP,
     HINTS,
+    LOOKED_AT,
+    NO_NUMBER,
+    NUMBERED,
     OWN,
+    RATIO,
     RIGHT,
     ROLLOUTS,
     WRONG,
@@ -30,12 +34,7 @@ from lab.rollouts.names import (
 
 Row = dict[str, Any]
 
-LOOKED_AT = 100  # rows by which it is decided how all are unfolded and read
-DEEP = 8  # lists within lists
 CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-NO_NUMBER = ("n/a", "na", "nan", "none", "null")
-RATIO = re.compile(r"\s*(\d{1,12})\s*/\s*(\d{1,12})\s*")
-NUMBERED = re.compile(r"(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?")
 
 
 # --- Cells and names --------------------------------------------------------------------------
@@ -46,7 +45,7 @@ def missing(cell: Any) -> bool:
     if cell is None:
         return True
     if isinstance(cell, str):
-        return not cell.strip() or cell.strip().lower() in NO_NUMBER
+        return cell.strip().lower() in NO_NUMBER
     return isinstance(cell, float) and cell != cell
 
 

@@ -176,6 +176,9 @@ def audit(
         m, reach, most_frequent = len(n), float(n.max()), int(np.bincount(n).argmax())
     else:
         m, reach, most_frequent = len(exact), np.inf, None
+    problems = m if counts.of_problem is None else len(set(counts.of_problem))
+    is_again = problems < m  # a training tries a problem at several steps
+    groups = f"{m} groups of {problems} problems" if is_again else f"{m} problems"
     sizes_by_priority = (rollouts, counts.rollouts, most_frequent)
     N = whole("rollouts", next((x for x in sizes_by_priority if x is not None), None), least=2)
     edges, bins = pass_rate_bins(reach)
@@ -199,18 +202,18 @@ def audit(
         shares = [part / np.maximum(part.sum(axis=-1, keepdims=True), 1e-6) for part in parts]
         wrong, right = np.stack([dead_share(p, mass, size) for size in sizes], axis=-1)
         signal = [expected_gradient(p, mass, name, size).sum(axis=-1) for _, name, size in signals]
-        problems = share_by_bin(p, mass, edges)
-        return np.hstack((problems, *shares, wrong + right, wrong, right, np.stack(signal, -1)))
+        binned = share_by_bin(p, mass, edges)
+        return np.hstack((binned, *shares, wrong + right, wrong, right, np.stack(signal, -1)))
 
-    notes = [f"{path}: {m} problems; in brackets 95% intervals over problems", *notes]
+    notes = [f"{path}: {groups}; in brackets 95% intervals over problems", *notes]
     if exact is None:
-        estimates = intervals(n, correct, summary, SLACK)
+        estimates = intervals(n, correct, summary, SLACK, of_problem=counts.of_problem)
         best_fit = mixing(n, correct)
         dead = ((correct == 0) | (correct == n)).mean()
         notes += [
             (
                 f"{correct.sum()} of {n.sum()} rollouts are right, {n.min()} to {n.max()} a"
-                f" problem: {dead:.1%} of groups are dead; larger N is"
+                f" {'group' if is_again else 'problem'}: {dead:.1%} of groups are dead; larger N is"
                 " extrapolated"
             ),
             (

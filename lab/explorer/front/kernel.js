@@ -41,10 +41,10 @@ export class Kernel {
   }
 }
 
-/** { n, correct, notes, fit } or { exact } from the lab's answer: the noise is removed by the lab. */
+/** { n, correct, problem, notes, fit } or { exact } from the lab's answer: the noise is removed by the lab. */
 export function counts([{ notes, exact }, arrays]) {
-  const [n, correct, p, mass] = arrays.map((row) => Array.from(row));
-  return exact ? { n: [], correct: [], exact: n, notes } : { n, correct, notes, fit: { p, mass } };
+  const [n, correct, p, mass, problem] = arrays.map((row) => Array.from(row));
+  return exact ? { n: [], correct: [], exact: n, notes } : { n, correct, problem, notes, fit: { p, mass } };
 }
 
 class Authority {

@@ -1,6 +1,5 @@
 // Columns that divide the rollouts of a problem, by the rules of lab/rollouts/labels.py.
-const SHARE = 0.8; // of the cells that must agree: some rollouts are lost
-const ENOUGH = 8; // problems that tell a rule from chance, where a column varies in few of them
+import { ENOUGH, SHARE } from "./names.js";
 
 /** Whether values are 0, 1, 2, ... or 1, 2, 3, ... */
 export function countsUp(values) {

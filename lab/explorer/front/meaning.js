@@ -1,12 +1,8 @@
 // What the columns of a table of rollouts mean, by the rules of lab/rollouts/meaning.py.
-import { HINTS, OWN, ROLLOUTS, SIZES } from "./names.js";
-import { RATIO, hinted, identity, isObject, isOutcome, mayReward, missing, number, rank, short, verdict } from "./unfold.js";
+import { BINARY, HINTS, KEPT, LISTED, OWN, RATE_OF, RATIO, ROLLOUTS, SHORT, SIZES, SUMMARY } from "./names.js";
+import { hinted, identity, isObject, isOutcome, mayReward, missing, number, rank, readerOf, short, verdict } from "./unfold.js";
 
 export const FILE = "(file)"; // a column of the names of several files, without their numbers
-const LISTED = 20; // names in a sentence
-const RATE_OF = /^(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9})$/; // lighteval's
-const SUMMARY = /^(?:(mean|max|min|median|std)[/_].*|.*__(MIN|MAX)|.*[/_](mean|avg|std))$/;
-const BINARY = ["0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"];
 
 /** Names or values for a sentence, however many and long they are. */
 export function listed(names, between = ", ") {
@@ -17,7 +13,7 @@ export function listed(names, between = ", ") {
 export const candidates = (names) => (names.length ? ` (${listed(names, " or ")}?)` : "");
 
 const told = (cells) => cells.filter((cell) => !missing(cell)),
-  isShort = (cell) => typeof cell !== "object" && !(typeof cell === "string" && cell.length > 200),
+  isShort = (cell) => typeof cell !== "object" && !(typeof cell === "string" && cell.length > SHORT),
   every = (cells, fits) => {
     const values = told(cells).map(number);
     return values.length > 0 && values.every((value) => value !== null && fits(value));
@@ -33,7 +29,7 @@ export function isBinary(cells) {
 }
 
 /** The columns to read, by the first rows: { all, names, long, lists, labels, signature }; what is unclear is refused. */
-export function wanted(first, choice, columnsOf) {
+export function wanted(first, choice, several) {
   const cells = new Map();
   const add = (name, cell) => (cells.has(name) ? cells.get(name).push(cell) : cells.set(name, [cell]));
   for (const row of first)
@@ -44,8 +40,8 @@ export function wanted(first, choice, columnsOf) {
   const all = [...new Set(first.flatMap(Object.keys))].filter((name) => !name.startsWith("(")),
     named = namedColumns(choice);
   for (const name of named) {
-    if (cells.has(name) || name === FILE) continue;
-    const own = columnsOf(first, name);
+    if (cells.has(name) || (several && name === FILE)) continue;
+    const own = first.map(readerOf(name));
     if (own.every(missing)) throw new Error(`found columns ${listed(all)}, and no ${short(name)}: name one of them`);
     cells.set(name, own);
   }
@@ -53,20 +49,22 @@ export function wanted(first, choice, columnsOf) {
     names = Object.keys(full),
     scalar = names.filter((name) => full[name].every(isShort)),
     known = [...ROLLOUTS, ...HINTS.text, ...HINTS.answer],
-    lists = names.filter((name) => full[name].length && full[name].every(Array.isArray) && known.includes(name.toLowerCase())),
+    isOther = (name) => !named.includes(name),
+    lists = names
+      .filter(isOther)
+      .filter((name) => full[name].length && full[name].every(Array.isArray) && known.includes(name.toLowerCase())),
     seen = [...new Set([...scalar, ...named.filter((name) => name in full)])],
     found = outcomeOf(Object.fromEntries(seen.map((name) => [name, full[name]])), choice, lists);
   if (!found) throw new Error(unclear(all, full, choice));
   const problems = [...hinted(scalar, "problem"), ...hinted(names, "prompt").slice(0, 2)],
     lengths = lists.includes(found.size) ? [found.size] : [],
     long = ["text", "answer"].flatMap((role) =>
-      hinted(names, role)
+      hinted(names.filter(isOther), role)
         .filter((name) => !problems.includes(name) && !lengths.includes(name) && full[name].some((cell) => typeof cell !== "number"))
         .slice(0, 1),
     ),
-    roles = ["step", "sample", "trace", "within", "filter", "advantage", "size", "length", "truncated"],
     rows = scalar.filter((name) => mayReward(name) || [...OWN, "right", "rate"].some((role) => rank(name, role) >= 0)),
-    kept = [...named, ...problems, ...found.names, ...rows, ...roles.flatMap((role) => hinted(scalar, role))],
+    kept = [...named, ...problems, ...found.names, ...rows, ...KEPT.flatMap((role) => hinted(scalar, role))],
     labels = scalar.filter((name) => full[name].length && !kept.includes(name) && !long.includes(name));
   return {
     all,

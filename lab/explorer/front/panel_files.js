@@ -273,12 +273,14 @@ export class FilesPanel {
       paragraphs = notes.map((note) => h("p", {}, note));
     if (exact) return paragraphs;
     const sum = (values) => values.reduce((all, value, i) => all + times[i] * value, 0),
-      problems = sum(n.map(() => 1)),
+      groups = sum(n.map(() => 1)),
+      problems = this.counts.problems ?? groups,
+      isAgain = problems < groups, // a training tries a problem at several steps
       least = n.reduce((a, b) => Math.min(a, b)),
       dead = sum(n.map((size, i) => Number(correct[i] === 0 || correct[i] === size)));
     if (meaning) {
       const read = Object.entries(meaning).map(([role, said]) => h("p", {}, `${role}: ${said}`));
-      paragraphs.unshift(h("details", {}, h("summary", {}, `How these ${problems} problems are read`), ...read));
+      paragraphs.unshift(h("details", {}, h("summary", {}, `How these ${isAgain ? `${groups} groups of ` : ""}${problems} problems are read`), ...read));
     }
     return [
       ...paragraphs,
@@ -286,7 +288,7 @@ export class FilesPanel {
         "p",
         {},
         `${sum(correct)} of ${sum(n)} rollouts are right, ${least} to ${this.found.reach} ` +
-          `a problem; ${format((100 * dead) / problems, 3)} % of groups are dead as they lie.`,
+          `a ${isAgain ? "group" : "problem"}; ${format((100 * dead) / groups, 3)} % of groups are dead as they lie.`,
       ),
       h(
         "p",

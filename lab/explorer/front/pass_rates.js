@@ -65,12 +65,19 @@ export function mixing(n, correct, slack = SLACK, times = null) {
   return { p, mass: mix(chance, counted(of, chance.length, times), slack) };
 }
 
-/** The same for problems drawn again with replacement: a function of the draw's number, its randomness Philox's. */
-export function resampled(n, correct) {
-  const { p, chance, of } = cellsOf(n, correct);
+/**
+ * The same for problems drawn again with replacement: a function of the draw's number, its randomness Philox's.
+ * `problem` are the numbers of the counts' problems, from 0, where a problem has several: all are drawn, or none.
+ */
+export function resampled(n, correct, problem = [...n.keys()]) {
+  const { p, chance, of } = cellsOf(n, correct),
+    problems = new Set(problem).size;
   return (draw) => {
-    const again = of.map((_, i) => of[Math.floor((philox([i, draw, 0, 0], [0, 0x626f6f74])[0] / 2 ** 32) * of.length)]);
-    return { p, mass: mix(chance, counted(again, chance.length), SLACK) };
+    const times = new Array(problems).fill(0);
+    for (let i = 0; i < problems; i++)
+      times[Math.floor((philox([i, draw, 0, 0], [0, 0x626f6f74])[0] / 2 ** 32) * problems)]++;
+    const again = problem.map((each) => times[each]);
+    return { p, mass: mix(chance, counted(of, chance.length, again), SLACK) };
   };
 }
 

@@ -1,17 +1,13 @@
 // Counts of right rollouts from rows, by the rules of docs/rollouts.md and of lab/rollouts/counting.py.
 import { division, countsUp } from "./labels.js";
 import { FILE, candidates, chosen, isBinary, listed, outcomeOf, wanted } from "./meaning.js";
-import { OWN } from "./names.js";
-import { RATIO, hinted, identity, isOfRows, missing, number, rank, readerOf, short, unfolded, verdict } from "./unfold.js";
-
-const LOOKED_AT = 100; // rows from which the columns are known
-const LARGEST_N = 10_000;
-const RATE_SLACK = 1e-3; // how far k = rate * n may be from a whole number
+import { LARGEST_N, LOOKED_AT, RATE_SLACK, RATIO, TOLD, VARYING } from "./names.js";
+import { hinted, identity, isOfRows, mayNumber, missing, number, rank, readerOf, short, unfolded, verdict } from "./unfold.js";
 
 /**
- * { n, correct, notes, meaning, advantages, steps } of tables { name, rows, step }, rows as objects; `step` is that of
+ * { n, correct, notes, meaning, advantages, steps, problem } of tables { name, rows, step }, rows as objects; `step` is that of
  * rows without one, or null. `advantages` are what a right and a wrong rollout of each group got, NaN where the file
- * does not say, or null. `choice` is what the user says, see lab.rollouts.meaning.Choice.
+ * does not say, or null; `problem` are the numbers of the groups' problems, from 0. `choice` is what the user says, see lab.rollouts.meaning.Choice.
  */
 export function readCounts(tables, choice = {}) {
   const left = [],
@@ -24,7 +20,7 @@ export function readCounts(tables, choice = {}) {
     if (!own.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
     let what;
     try {
-      what = wanted(own.slice(0, LOOKED_AT), choice, (some, column) => some.map(readerOf(column)));
+      what = wanted(own.slice(0, LOOKED_AT), choice, tables.length > 1);
     } catch (error) {
       left.push(name);
       refusal = error;
@@ -102,6 +98,10 @@ class Reading {
       outcome = outcomeOf(Object.fromEntries(cells), choice, found.lists);
     if (!outcome) throw new Error(`${found.signature} hold no reward: name another`);
     Object.assign(this, { kind: outcome.kind, outcomes: outcome.names, size: outcome.size });
+    if ([choice.problem, ...(choice.within ?? [])].includes(this.outcomes[0]))
+      throw new Error(
+        `column ${this.outcomes[0]} is the reward and cannot say which problem a rollout is of: name another`,
+      );
     this.stepName = this.hinted("step") ?? "";
     if (!this.stepName && this.kind === "rate" && this.outcomes[0] === "(value)") this.stepName = "(position)";
     this.within = [...hinted(this.names, "within").slice(0, 1), ...(choice.within ?? [])];
@@ -463,7 +463,8 @@ class Reading {
       }).length;
       this.notes.push(`${total} says another number of right rollouts in ${differ || "none"} of ${said(all.length)} problems`);
     }
-    const sum = (key) => kept.reduce((all, each) => all + each[key], 0),
+    const prompt = this.hinted("prompt") ?? "",
+      sum = (key) => kept.reduce((all, each) => all + each[key], 0),
       isMixed = kept.some((each) => each.right > 0 && each.right < each.n);
     if (isReward && !isMixed && kept.length > 3 && sum("right") > 0 && sum("right") < sum("n"))
       this.notes.push(
@@ -476,6 +477,10 @@ class Reading {
       meaning: this.meaning(kept),
       advantages: got && kept.some((each) => each.got.some(Number.isFinite)) ? kept.map((each) => each.got) : null,
       steps: kept.map((each) => this.cell(this.stepName, each.row)),
+      // numbers of problems may begin anew at each step; their prompts then differ
+      problem: numbered(
+        ...[this.name, (row) => this.cell(prompt, row)].map((of) => kept.map(({ row }) => of(row))),
+      ),
     };
   }
 
@@ -490,14 +495,13 @@ class Reading {
     this.sample = "";
     if (this.kind !== "reward") return notes;
     const problems = numbered(this.group, ...pooled.map(this.codes)),
-      known = [this.problem, this.stepName, ...this.within, ...pooled, ...this.outcomes, ...this.found.long, "(row)", "(position)"],
-      roles = ["trace", "filter", "advantage", "prompt", "size", "right", "rate", ...OWN];
+      known = [this.problem, this.stepName, ...this.within, ...pooled, ...this.outcomes, ...this.found.long, "(row)", "(position)"];
     for (const name of this.names) {
-      if (known.includes(name) || roles.some((role) => rank(name, role) >= 0)) continue;
+      if (known.includes(name) || VARYING.some((role) => rank(name, role) >= 0)) continue;
       const codes = numbered(this.codes(name)),
         { cells } = this.column(name),
         kind = most(codes) > 0 ? division(problems, codes) : "",
-        counting = countsUp(cells) && rank(name, "policy") < 0;
+        counting = countsUp(cells) && mayNumber(name);
       if (kind === "singles" && counting) {
         this.sample = name;
         notes.push(`column ${name} numbers the rollouts of a problem`);
@@ -542,7 +546,7 @@ class Reading {
             ? `${this.stepName ? `\`${this.stepName}\`` : "names of files"}, ${said(steps)} values`
             : "none",
       };
-    for (const role of ["text", "answer", "length", "truncated"]) {
+    for (const role of TOLD) {
       const [first] = hinted([...this.found.long, ...this.names], role);
       meaning[role] = first ? `\`${first}\`` : "none";
     }

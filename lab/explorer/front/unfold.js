@@ -1,10 +1,21 @@
 // Documents as rows, one rollout a row: nested, keyed, in lists or in numbered columns; by the rules of lab/rollouts/structure.py.
-import { ANSWERS, HINTS, OF_ROWS, OTHERWISE, OUTCOMES, OWN, RIGHT, ROLLOUTS, WRONG } from "./names.js";
-
-const LOOKED_AT = 100; // rows by which it is decided how all are unfolded
-const DEEP = 8; // lists within lists
-const NO_NUMBER = ["n/a", "na", "nan", "none", "null"];
-export const RATIO = /^\s*(\d{1,12})\s*\/\s*(\d{1,12})\s*$/;
+import {
+  ANSWERS,
+  DEEP,
+  HINTS,
+  LOOKED_AT,
+  NO_NUMBER,
+  NUMBERED,
+  NUMBERS,
+  OF_ROWS,
+  OTHERWISE,
+  OUTCOMES,
+  OWN,
+  RATIO,
+  RIGHT,
+  ROLLOUTS,
+  WRONG,
+} from "./names.js";
 
 // --- Cells and names -------------------------------------------------------------------------------------------------
 
@@ -15,7 +26,7 @@ export const missing = (cell) =>
   cell === null ||
   cell === undefined ||
   Number.isNaN(cell) ||
-  (typeof cell === "string" && (!cell.trim() || NO_NUMBER.includes(cell.trim().toLowerCase())));
+  (typeof cell === "string" && NO_NUMBER.includes(cell.trim().toLowerCase()));
 
 /** A cell as a number: true and false are 1 and 0; null if it is none. */
 export function number(cell) {
@@ -71,8 +82,14 @@ export const hinted = (names, role) =>
 
 export const isOfRows = (name) => OF_ROWS.includes(name);
 
+const partsOf = (name) => name.toLowerCase().split(/[^a-z0-9]+/);
+
+/** Whether a name means the number of a rollout, and of no policy. */
+export const mayNumber = (name) =>
+  partsOf(name).some((part) => NUMBERS.includes(part)) && !partsOf(name).some((part) => HINTS.policy.includes(part));
+
 export function mayReward(name) {
-  const parts = name.toLowerCase().split(/[^a-z0-9]+/);
+  const parts = partsOf(name);
   const others = parts.some((part) => OTHERWISE.includes(part)) || ANSWERS.includes(parts.at(-1));
   return parts.some((part) => OUTCOMES.includes(part)) && !others;
 }
@@ -255,7 +272,7 @@ const ofLists = (rows, name, beside) =>
 function familiesOf(names, cells) {
   const found = new Map();
   for (const name of names) {
-    const match = /^(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?$/s.exec(name);
+    const match = NUMBERED.exec(name);
     if (!match) continue;
     const family = match[1] + (match[3] ?? "");
     if (!found.has(family)) found.set(family, []);

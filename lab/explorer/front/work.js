@@ -24,9 +24,10 @@ export function settled(counts, settings = null) {
     throw new Error(`${exact.length} different pass rates: the page shows up to ${MOST_RATES}; lab audit shows all`);
   const trained = trainedWeighting(counts) ?? settings,
     fit = counts.fit ?? (exact ? null : mixing(n, correct, undefined, times)),
-    again = !exact && n.length <= FEW ? resampled(counts.n, counts.correct) : null;
+    again = !exact && n.length <= FEW ? resampled(counts.n, counts.correct, counts.problem) : null,
+    problems = new Set(counts.problem ?? []).size || null; // null: each group has its own
   last = { number: last.number + 1, again };
-  return { ...short, notes: counts.notes, meaning: counts.meaning, trained, fit, number: last.number, few: again !== null };
+  return { ...short, problems, notes: counts.notes, meaning: counts.meaning, trained, fit, number: last.number, few: again !== null };
 }
 
 const TASKS = {
