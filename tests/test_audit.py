@@ -1,4 +1,4 @@
-"""The audit: what every kind of file is read as, that the numbers are those of
+"""The audit: how counts and runs are read, that the numbers are those of
 lab.mathematics.pass_rates, and the picture.
 """
 
@@ -12,24 +12,8 @@ from matplotlib import pyplot as plt
 
 from lab.errors import LabError
 from lab.mathematics import pass_rates
-from lab.rollouts.counting import Choice
 from lab.runs import configure, train
 from lab.show.audit import audit, draw, population, read_counts
-
-REWARDS = {"a": [1, 0, 0, 1], "b": [0, 0, 0, 0], "c": [1, 1, 1]}  # N = 4, 4, 3 and K = 2, 0, 3
-
-
-def rows(**columns) -> pd.DataFrame:
-    """One row a rollout of REWARDS, problems in turn, with further columns of one value."""
-    table = pd.DataFrame(
-        [
-            (problem, i, float(reward))
-            for problem, rewards in REWARDS.items()
-            for i, reward in enumerate(rewards)
-        ],
-        columns=["problem", "rollout", "reward"],
-    )
-    return table.sort_values("rollout", kind="stable", ignore_index=True).assign(**columns)
 
 
 def write(table, path):
@@ -39,23 +23,6 @@ def write(table, path):
     else:
         (table.to_csv if path.suffix == ".csv" else table.to_parquet)(path, index=False)
     return path
-
-
-def verl(step=10, **columns) -> pd.DataFrame:
-    """What verl's trainer.rollout_data_dir holds for one step."""
-    table = rows(gts="42", step=step, **columns).rename(columns={"reward": "score"})
-    table["input"], table["output"] = "user: problem " + table["problem"], f"said at {step}"
-    return table[["input", "output", "gts", "score", "step", *columns]]
-
-
-def trl(step=10, **columns) -> pd.DataFrame:
-    """What TRL's log_completions holds for one step: the reward column bears the name of the
-    function.
-    """
-    table = rows(step=step, advantage=0.1, **columns).rename(columns={"reward": "is_right"})
-    table["prompt"] = [[{"role": "user", "content": name}] for name in table["problem"]]
-    table["completion"] = [f"{step}: {i}" for i in range(len(table))]
-    return table[["step", "prompt", "completion", "is_right", *columns, "advantage"]]
 
 
 @pytest.fixture(scope="module")
@@ -79,80 +46,25 @@ def value(found, what, by, at):
 # --- Reading ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
 @pytest.mark.parametrize(
-    "n, k", [("n", "k"), ("N", "K"), ("rollouts", "right"), ("samples", "correct")]
+    "kind, n, k",
+    [
+        ("csv", "n", "k"),
+        ("parquet", "N", "K"),
+        ("jsonl", "rollouts", "right"),
+        ("csv", "samples", "correct"),
+    ],
 )
 def test_a_table_of_counts_is_read_by_any_of_its_names(tmp_path, kind, n, k):
-    table = pd.DataFrame({"problem": ["a", "b"], n: [4, 8], k: [1, 8]})
+    table = pd.DataFrame({"problem": ["007", "7"], n: [4, 8], k: [1, 8]})
     found = read_counts(write(table, tmp_path / f"counts.{kind}"))
     assert (found.problems, found.n.tolist(), found.correct.tolist()) == (
-        ["a", "b"],
+        ["007", "7"],  # names that look like numbers stay as they are written
         [4, 8],
         [1, 8],
     )
     assert (found.notes, found.rollouts, found.exact) == ([], None, None)
     assert found.meaning["reward"] == f"`{k}`, 1 to 8 of n = `{n}`; 9 of 12 rollouts right"
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
-@pytest.mark.parametrize(
-    "name, reward",
-    [("problem", "reward"), ("uid", "score"), ("prompt_id", "acc"), ("index", "correct")],
-)
-def test_a_table_of_rollouts_is_counted_by_problem_in_whatever_order_its_rows_are(
-    tmp_path, kind, name, reward
-):
-    table = rows().rename(columns={"problem": name, "reward": reward})
-    found = read_counts(write(table, tmp_path / f"rollouts.{kind}"))
-    assert found.problems == ["a", "b", "c"]
-    assert (found.n.tolist(), found.correct.tolist()) == ([4, 4, 3], [2, 0, 3])
-    assert found.meaning["problem"] == f"`{name}`, 3 values, 3 to 4 rows each"
-    assert found.meaning["reward"] == f"`{reward}`, 0 to 1; 5 of 11 rollouts right"
-
-
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-def test_names_that_look_like_numbers_stay_as_they_are_written(tmp_path, kind):
-    table = pd.DataFrame({"problem": ["007", "7", "1e1", "10"] * 2, "reward": [0, 1] * 4})
-    found = read_counts(write(table, tmp_path / f"rollouts.{kind}"))
-    assert found.problems == ["007", "7", "1e1", "10"]
-
-
-def test_equal_prompts_of_two_problems_are_merged_and_counted_in_the_note(tmp_path):
-    table = verl()
-    table["input"] = table["input"].replace("user: problem b", "user: problem a")
-    more = verl().assign(input=lambda t: "other " + t["input"])
-    found = read_counts(write(pd.concat([table, more]), tmp_path / "10.jsonl"))
-    assert found.n.tolist() == [8, 3, 4, 4, 3]
-    assert found.notes[0] == "equal prompts are one problem: 1 of 5 have more rows than most"
-
-
-def test_the_uid_of_verl_names_a_rollout_and_its_first_part_the_problem(tmp_path):
-    table = rows(input="the same prompt", output="x", step=3).rename(columns={"reward": "score"})
-    table["uid"] = table["problem"] + "1f-0_7_" + table["rollout"].map(str) + "_0"
-    found = read_counts(write(table.drop(columns=["problem", "rollout"]), tmp_path / "3.jsonl"))
-    assert (found.problems, found.correct.tolist()) == (
-        ["a1f-0_7", "b1f-0_7", "c1f-0_7"],
-        [2, 0, 3],
-    )
-
-
-def test_of_several_reward_functions_one_must_be_named(tmp_path):
-    path = write(trl(format_reward=1.0), tmp_path / "completions_00010.parquet")
-    with pytest.raises(LabError, match=r"with --reward \(is_right or format_reward\?\)"):
-        read_counts(path)
-    assert read_counts(path, Choice(reward="is_right")).correct.tolist() == [2, 0, 3]
-    assert read_counts(path, Choice(reward="format_reward")).correct.tolist() == [4, 4, 3]
-
-
-def test_rollouts_that_trl_logged_again_at_a_later_step_count_once(tmp_path):
-    write(trl(10), tmp_path / "completions" / "completions_00010.parquet")
-    write(trl(10).assign(step=11), tmp_path / "completions" / "completions_00011.parquet")
-    write(trl(12), tmp_path / "completions" / "completions_00012.parquet")
-    found = read_counts(tmp_path / "completions")
-    assert found.n.tolist() == [4, 4, 3] * 2
-    assert "1 steps repeat another and are dropped" in found.notes
-    assert "2 steps, their problems kept apart" in found.notes
 
 
 def test_a_run_that_computed_its_pass_rates_has_no_noise_and_its_own_n():

@@ -18,8 +18,8 @@ import pytest
 from lab.cli import main
 from lab.errors import LabError
 from lab.rollouts import containers, names
+from lab.rollouts.columns import division
 from lab.rollouts.counting import Choice, read_table_counts
-from lab.rollouts.labels import division
 from lab.rollouts.structure import identity
 from lab.show.audit import audit
 

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 6087d6c6ce137357c70666553a166f294d313d57dec829c57be3a7ef9bb2558f
+// Built by `npm run build` from lab/explorer/front; sources sha256 756bd16f0d392230bd7ae2e5be98355acf7e95fc2a3017c25e387935211e2421
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //

@@ -26,13 +26,12 @@ from lab.rollouts.structure import (
     Row,
     check_distinct,
     plan_of,
-    reader_of,
     rows_of_document,
     unfolded,
 )
 
 SEPARATORS = (",", ";", "\t", "|")
-CHUNK = 16_384  # rows that are taken at once
+BATCH = 16_384  # rows of parquet and arrow that are read at once
 _ONE = r"\s*(?:-?\d+(?:\.\d+)?|[Tt]rue|[Ff]alse|None|null|nan)\s*"
 LIST = re.compile(rf"\[{_ONE}(?:,{_ONE})*\]")  # of numbers and truth values in a cell of csv
 LONGEST = 2**31  # characters of a line, or of a JSON document
@@ -46,17 +45,17 @@ GIVE = (
 OUT_OF_BOUNDS = (MemoryError, NotImplementedError, RecursionError)
 BROKEN = (OSError, EOFError, ValueError, csv.Error, zlib.error, *OUT_OF_BOUNDS)
 
-Chunk = dict[str, list[Any]]
+RowsWith = Callable[[Sequence[str]], Iterator[Row]]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A file as a table. `first` are its first rows; `chunks(columns)` are the cells of all, many
-    rows at once, and may be called once. A dot leads into an object.
+    """A file as a table. `first` are its first rows; `rows(columns)` are all, with some columns or
+    more, and may be called once. A dot leads into an object.
     """
 
     first: list[Row]
-    chunks: Callable[[Sequence[str]], Iterator[Chunk]]
+    rows: RowsWith
 
 
 def kind_of(path: Path) -> str | None:
@@ -104,35 +103,27 @@ def open_table(path: Path) -> Table:
     kind = kind_of(path)
     with _told(path):
         if kind == "arrow" or kind == "parquet":
-            names, found = _arrow(path, kind)
-            first = list(itertools.islice(found(names), LOOKED_AT))
+            names, rows_with = _arrow(path, kind)
+            rows = rows_with(names)
+            first = list(itertools.islice(rows, LOOKED_AT))
             if first and not plan_of(first):
-                return Table(first, partial(_chunks, path, found, names))
-            rows = unfolded(found(names))
+                return Table(first, partial(_with, path, names, rows_with))
+            rows = unfolded(itertools.chain(first, rows))
         else:
             rows = unfolded({"csv": _csv, "jsonl": _jsonl, "json": _json}[str(kind)](path))
         first = list(itertools.islice(rows, LOOKED_AT))
     if not first:
         raise LabError(f"{path} cannot be read (it is empty): {GIVE}")
-    everything = itertools.chain(first, rows)
-    return Table(first, partial(_chunks, path, lambda _: everything, []))
+    return Table(first, partial(_with, path, [], lambda _: itertools.chain(first, rows)))
 
 
-def _chunks(
-    path: Path,
-    rows_with: Callable[[Sequence[str]], Iterator[Row]],
-    held: Sequence[str],
-    columns: Sequence[str],
-) -> Iterator[Chunk]:
-    """The cells of some columns; `held` are those of the file, of which only the needed ones are
-    read.
-    """
-    readers = {name: reader_of(name) for name in columns}
-    outer = [name if name in held else name.partition(".")[0] for name in columns]
+def _with(
+    path: Path, held: list[str], rows_with: RowsWith, columns: Sequence[str]
+) -> Iterator[Row]:
+    """All rows of a file, with those of its columns that some are, or lie in."""
+    outer = {*columns, *(name.partition(".")[0] for name in columns)}
     with _told(path):
-        rows = rows_with([name for name in held if name in outer])
-        while some := list(itertools.islice(rows, CHUNK)):
-            yield {name: [read(row) for row in some] for name, read in readers.items()}
+        yield from rows_with([name for name in held if name in outer])
 
 
 @contextmanager
@@ -269,7 +260,7 @@ def _listed(path: Path, text: str, place: int) -> Iterator[Row]:
         yield row if type(row) is dict else {"(value)": row}
 
 
-def _arrow(path: Path, kind: str) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Row]]]:
+def _arrow(path: Path, kind: str) -> tuple[list[str], RowsWith]:
     """The columns of a parquet or arrow file, and a function that gives the rows of some."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -277,7 +268,7 @@ def _arrow(path: Path, kind: str) -> tuple[list[str], Callable[[Sequence[str]], 
     if kind == "parquet":
         file = pq.ParquetFile(path)
         names = list(file.schema_arrow.names)
-        batches: Callable[..., Iterable[Any]] = partial(file.iter_batches, CHUNK)
+        batches: Callable[..., Iterable[Any]] = partial(file.iter_batches, BATCH)
     else:
         source = pa.memory_map(str(path))
         try:
@@ -286,7 +277,7 @@ def _arrow(path: Path, kind: str) -> tuple[list[str], Callable[[Sequence[str]], 
             source.seek(0)
             table = pa.ipc.open_stream(source).read_all()
         names = table.column_names
-        batches = lambda columns: table.select(columns).to_batches(CHUNK)  # noqa: E731
+        batches = lambda columns: table.select(columns).to_batches(BATCH)  # noqa: E731
     check_distinct(names)
 
     def rows(columns: Sequence[str]) -> Iterator[Row]:

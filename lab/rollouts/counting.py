@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lab.errors import LabError
-from lab.rollouts.columns import Columns, numbered
+from lab.rollouts.columns import Columns, counts_up, division, numbered
 from lab.rollouts.containers import open_table, table_files
-from lab.rollouts.labels import counts_up, division
 from lab.rollouts.meaning import Choice, Wanted, is_binary, listed, options, outcome_of, wanted
 from lab.rollouts.names import (
     LARGEST_N,
@@ -81,9 +80,7 @@ def read_table_counts(path: Path, choice: Choice | None = None) -> Counts:
                 f" {what.signature}: give files of one kind"
             )
         alike = re.sub(r"[-_.\s\d]+", " ", file.name).strip()
-        for chunk in table.chunks(what.names):
-            columns.add(chunk, step_of_path(file, path), alike)
-        columns.end_file()
+        columns.add_file(table.rows(what.names), step_of_path(file, path), alike)
     if columns is None:
         raise LabError(f"{files[0] if len(files) == 1 else path}: {refusal}")
     try:
@@ -270,22 +267,22 @@ class Reading:
 
         LabError: a rollout stands there twice.
         """
-        names = map(identity, self.cells["uid"])
-        parts = [re.fullmatch(r"(.+)_(\d+)_\d+", name) for name in names]
-        rollouts = [(match[1], match[2]) for match in parts if match]
-        if len(rollouts) < len(parts):
+        import pandas as pd
+
+        names = pd.Series([identity(cell) for cell in self.cells["uid"]])
+        parts = names.str.extract(r"^(.+)_(\d+)_\d+$")
+        if parts.isna().any(axis=None):
             return
-        if len(set(rollouts)) < len(rollouts):
-            name, index = next(each for i, each in enumerate(rollouts) if each in rollouts[:i])
+        again = parts.duplicated()
+        if again.any():
+            name, index = parts[again].iloc[0]
             raise LabError(
                 f"rollout {index} of problem {name!r} appears twice: give every rollout of a"
                 " problem its own index"
             )
-        problems = [name for name, _ in rollouts]
-        self.cells["uid"] = list(dict.fromkeys(problems))
-        numbers = {name: i for i, name in enumerate(self.cells["uid"])}
-        places = np.array([numbers[name] for name in problems])
-        self.rows = self.rows.assign(uid=places[self.rows["uid"]])
+        numbers, problems = pd.factorize(parts[0])
+        self.cells["uid"] = list(problems)
+        self.rows = self.rows.assign(uid=numbers[self.rows["uid"]])
         self.group = numbered(self.rows, *self.grouping)
 
     def _keep(self, rows: Any) -> None:
@@ -459,22 +456,22 @@ class Reading:
 
         LabError: others say something else.
         """
+        import pandas as pd
+
         counted = self.kind == "counts"
         told = counted | ~self._each(self.outcome, missing)
-        rows = self.rows.assign(row=range(len(self.rows)))[told]
-        by_group = rows.groupby(self.group[told])
-        first = by_group["row"].transform("first")
-        same = rows[self.outcome] == by_group[self.outcome].transform("first")
-        again = rows["row"] != first
-        differ = again & (counted | ~same)
+        codes = {"row": np.arange(len(told)), "group": self.group, "cell": self.rows[self.outcome]}
+        rows = pd.DataFrame(codes)[told]
+        again = rows.duplicated("group")
+        differ = again & (counted | ~rows.duplicated(["group", "cell"]))
         if differ.any():
-            row = differ.idxmax()
+            group, row = rows[differ].iloc[0][["group", "row"]]
+            first = rows["row"][rows["group"] == group].iloc[0]
             raise LabError(
-                f"problem {short(self._name(rows['row'][row]))} has {self.outcome}"
-                f" {self._cell(self.outcome, first[row])} and"
-                f" {self._cell(self.outcome, rows['row'][row])}, several rows of counts: choose"
-                " some with --only COLUMN=VALUE, name what sets problems apart with --within, or"
-                " add them up"
+                f"problem {short(self._name(row))} has {self.outcome}"
+                f" {self._cell(self.outcome, first)} and {self._cell(self.outcome, row)}, several"
+                " rows of counts: choose some with --only COLUMN=VALUE, name what sets problems"
+                " apart with --within, or add them up"
             )
         told[rows["row"][again]] = False
         return told

@@ -104,24 +104,16 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Wanted:
-    """The columns of a table that are read: the first of `long`, a text, as hashes if `compared`
-    with others, those of `lists` as lengths, and `labels`, short ones of no known meaning. `all`
-    are also those that are not read.
+    """The columns of a table: `all`, and the `names` of those that are read: of `long`, texts, as
+    hashes, of `lists` as lengths, and `labels`, short ones of no known meaning.
     """
 
     all: list[str]
-    kept: list[str]
+    names: list[str]
     long: list[str]
     lists: list[str]
     labels: list[str]
     signature: str
-    compared: bool
-
-    @property
-    def names(self) -> list[str]:
-        """Every column that is read, once."""
-        texts = self.long[:1] if self.compared else []
-        return list(dict.fromkeys([*self.kept, *texts, *self.lists, *self.labels]))
 
 
 def wanted(first: Sequence[Row], choice: Choice, several: bool = False) -> Wanted:
@@ -166,8 +158,9 @@ def wanted(first: Sequence[Row], choice: Choice, several: bool = False) -> Wante
     if several and FILE not in kept:
         labels.append(FILE)
     signature = f"columns {', '.join([*problems[:1], outcome.names[0]])}"
-    compared = bool(hinted(names, "sample", "trace", "advantage"))
-    return Wanted(_outermost(first), kept, long, lengths, labels, signature, compared)
+    compared = long[:1] if hinted(names, "sample", "trace", "advantage") else []
+    read = [*kept, *compared, *lengths, *labels]
+    return Wanted(_outermost(first), read, long, lengths, labels, signature)
 
 
 def _told(first: Sequence[Row], choice: Choice, several: bool) -> dict[str, list[Any]]:

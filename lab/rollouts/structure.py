@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -268,7 +268,8 @@ def plan_of(first: Sequence[Row]) -> Callable[[Iterable[Row]], Iterator[Row]] | 
             f"the rollouts may lie in {' or '.join(map(short, nested))}: keep one of them"
         )
     if named or (nested and not own):
-        return partial(_of_objects, name=(named or nested)[0])
+        columns = (named or nested)[:1]
+        return partial(_split, columns=columns, rollouts_of=partial(_objects, columns[0]))
     if own:
         return None
     of_outcomes = [name for name, each in lists.items() if each and all(map(is_outcome, each))]
@@ -278,14 +279,17 @@ def plan_of(first: Sequence[Row]) -> Callable[[Iterable[Row]], Iterator[Row]] | 
         names = of_truth
     if names:
         full = [row for row in first if row.get(names[0])]
-        as_long = [
+        columns = [
             name
             for name, each in lists.items()
             if each and all(len(row[name]) == len(row[names[0]]) for row in full if row.get(name))
         ]
-        return partial(_of_lists, name=names[0], beside=as_long)
+        return partial(_split, columns=columns, rollouts_of=partial(_places, names[0], columns))
     families = _families(cells)
-    return partial(_of_families, families=families) if families else None
+    if not families:
+        return None
+    columns = [name for family in families.values() for name in family.values()]
+    return partial(_split, columns=columns, rollouts_of=partial(_numbers, families))
 
 
 def _are_problems(cells: Sequence[Any]) -> bool:
@@ -296,72 +300,67 @@ def _are_problems(cells: Sequence[Any]) -> bool:
     return held or bool(hinted({name for row in rows for name in row}, "problem", "prompt"))
 
 
-def _outer(row: Row, without: Collection[str]) -> Row:
-    """What a row says of all its rollouts; its own outcomes are no outcomes of theirs."""
-    outer = {}
-    for name, cell in row.items():
-        outcome = may_reward(name) or (name != "(value)" and has_role(name, *OWN, "rate"))
-        if name not in without:
-            outer[f"({name})" if outcome else name] = cell
-    return outer
+Rollouts = Iterable[tuple[int, Row]]  # of one row: their places in it, and what is theirs alone
 
 
-def _of_objects(rows: Iterable[Row], name: str) -> Iterator[Row]:
+def _split(
+    rows: Iterable[Row], columns: Sequence[str], rollouts_of: Callable[[Row], Rollouts]
+) -> Iterator[Row]:
+    """Rows of one rollout each, that hold what lies in `columns`, and what is said of all of a row.
+
+    Outcomes that are said of all are no outcomes of theirs.
+    """
     for i, row in enumerate(rows):
-        outer = _outer(row, [name])
-        for j, each in enumerate(row.get(name) or []):
-            inner = each if isinstance(each, dict) else {}
-            kept = {f"({key})" if key in inner else key: cell for key, cell in outer.items()}
-            yield kept | inner | {"(row)": i, "(position)": j}
+        outer = {}
+        for name, cell in row.items():
+            outcome = may_reward(name) or (name != "(value)" and has_role(name, *OWN, "rate"))
+            if name not in columns:
+                outer[f"({name})" if outcome else name] = cell
+        for place, own in rollouts_of(row):
+            of_all = {f"({name})" if name in own else name: cell for name, cell in outer.items()}
+            yield of_all | own | {"(row)": i, "(position)": place}
 
 
-def _of_lists(rows: Iterable[Row], name: str, beside: Sequence[str]) -> Iterator[Row]:
-    for i, row in enumerate(rows):
-        if not isinstance(row.get(name), list):
-            yield row | {"(row)": i}
-            continue
-        lists = {each: row[each] for each in beside if isinstance(row.get(each), list)}
-        outer = _outer(row, lists)
-        for j in range(len(row[name])):
-            inner = {each: cells[j] for each, cells in lists.items() if j < len(cells)}
-            yield outer | inner | {"(row)": i, "(position)": j}
+def _objects(name: str, row: Row) -> Rollouts:
+    """Those in a list of objects."""
+    return enumerate(each if isinstance(each, dict) else {} for each in row.get(name) or [])
+
+
+def _places(name: str, columns: Sequence[str], row: Row) -> Rollouts:
+    """Those in lists beside each other; a row without the list of outcomes is one without any."""
+    lists = {each: row[each] for each in columns if isinstance(row.get(each), list)}
+    for j in range(len(lists.get(name, [None]))):
+        yield j, {each: cells[j] for each, cells in lists.items() if j < len(cells)}
 
 
 Family = dict[int, str]  # the names of numbered columns by their numbers
 
 
+def _numbers(families: dict[str, Family], row: Row) -> Rollouts:
+    """Those in numbered columns; a row with fewer than another leaves the last ones empty."""
+    for place in sorted(next(iter(families.values()))):
+        own = {}
+        for rest, family in families.items():
+            known = rest in HINTS["prompt"] + HINTS["text"] or may_reward(rest)
+            own[rest if known else "(value)"] = row.get(family[place])
+        if not all(map(missing, own.values())):
+            yield place, own
+
+
 def _families(cells: dict[str, list[Any]]) -> dict[str, Family]:
     """Numbered columns of equal numbers by the rest of their names, if outcomes are in one."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    found: dict[str, Family] = {}
     for name in cells:
         if match := NUMBERED.fullmatch(name):
-            found.setdefault(match[1] + (match[3] or ""), []).append((int(match[2]), name))
+            found.setdefault(match[1] + (match[3] or ""), {})[int(match[2])] = name
     for rest, family in found.items():
-        numbers = sorted(number_of for number_of, _ in family)
+        numbers = sorted(family)
         consecutive = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
         named = rest.lower() in ROLLOUTS or may_reward(rest)
-        told = itertools.chain.from_iterable(cells[name] for _, name in family)
+        told = itertools.chain.from_iterable(cells[name] for name in family.values())
         if named and consecutive and numbers[0] < 2 <= len(numbers) and all(map(is_outcome, told)):
-            return {
-                each: dict(other)
-                for each, other in found.items()
-                if sorted(number_of for number_of, _ in other) == numbers
-            }
+            return {each: other for each, other in found.items() if sorted(other) == numbers}
     return {}
-
-
-def _of_families(rows: Iterable[Row], families: dict[str, Family]) -> Iterator[Row]:
-    numbered = {name for family in families.values() for name in family.values()}
-    known = {each for each in families if each in HINTS["prompt"] + HINTS["text"]}
-    called = {each: each if each in known or may_reward(each) else "(value)" for each in families}
-    numbers = sorted(next(iter(families.values())))
-    for i, row in enumerate(rows):
-        outer = _outer(row, numbered)
-        for number_of in numbers:
-            inner = {called[each]: row.get(family[number_of]) for each, family in families.items()}
-            # A row with fewer rollouts than another leaves the last columns empty.
-            if not all(map(missing, inner.values())):
-                yield outer | inner | {"(row)": i, "(position)": number_of}
 
 
 def _rows_of_episodes(rows: Iterable[Row]) -> Iterator[Row]:

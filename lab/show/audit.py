@@ -183,27 +183,27 @@ def audit(
     N = whole("rollouts", next((x for x in sizes_by_priority if x is not None), None), least=2)
     edges, bins = pass_rate_bins(reach)
     sizes = sorted({N, *(2**i for i in range(1, (4 * N).bit_length()))})
-    keys: list[tuple[str, str, Any]] = [("share of problems", "without noise", x) for x in bins]
-    keys += [(f"share of gradient, N = {N}", name, x) for name in objectives for x in bins]
-    keys += [
-        ("share of groups", by, size) for by in ("dead", "all wrong", "all right") for size in sizes
-    ]
-    signals = [
-        ("mean gradient", name, x)
-        for name in objectives
-        for x in sizes
-        if x >= estimator(name).least
-    ]
+
+    def quantities(p: np.ndarray, mass: np.ndarray) -> list[tuple[str, str, list[Any], np.ndarray]]:
+        """What is measured, by which quantity, at which places, and the numbers "draws places"."""
+        found = [("share of problems", "without noise", bins, share_by_bin(p, mass, edges))]
+        for name in objectives:
+            part = share_by_bin(p, expected_gradient(p, mass, name, N), edges)
+            # Where all groups are dead there is no gradient to share: 0, not 0/0.
+            share = part / np.maximum(part.sum(axis=-1, keepdims=True), 1e-6)
+            found.append((f"share of gradient, N = {N}", name, bins, share))
+        wrong, right = np.stack([dead_share(p, mass, size) for size in sizes], axis=-1)
+        dead = {"dead": wrong + right, "all wrong": wrong, "all right": right}
+        found += [("share of groups", by, sizes, share) for by, share in dead.items()]
+        for name in objectives:
+            large = [size for size in sizes if size >= estimator(name).least]
+            sums = [expected_gradient(p, mass, name, size).sum(axis=-1) for size in large]
+            found.append(("mean gradient", name, large, np.stack(sums, axis=-1)))
+        return found
 
     def summary(p: np.ndarray, mass: np.ndarray) -> np.ndarray:
-        """The numbers of `keys` and `signals`, "draws numbers"."""
-        parts = [share_by_bin(p, expected_gradient(p, mass, name, N), edges) for name in objectives]
-        # Where all groups are dead there is no gradient to share: 0, not 0/0.
-        shares = [part / np.maximum(part.sum(axis=-1, keepdims=True), 1e-6) for part in parts]
-        wrong, right = np.stack([dead_share(p, mass, size) for size in sizes], axis=-1)
-        signal = [expected_gradient(p, mass, name, size).sum(axis=-1) for _, name, size in signals]
-        binned = share_by_bin(p, mass, edges)
-        return np.hstack((binned, *shares, wrong + right, wrong, right, np.stack(signal, -1)))
+        """The numbers of all quantities, "draws numbers"."""
+        return np.hstack([numbers for *_, numbers in quantities(p, mass)])
 
     notes = [f"{path}: {groups}; in brackets 95% intervals over problems", *notes]
     if exact is None:
@@ -221,11 +221,12 @@ def audit(
                 f" {best_fit.log_likelihood:.2f}"
             ),
         ]
-        naive = zip(keys, summary(correct / n, np.full((1, m), 1 / m))[0], strict=False)
+        naive = quantities(correct / n, np.full((1, m), 1 / m))
         plain = [
-            (title, NAIVE[by], place, value, np.nan, np.nan)
-            for (title, by, place), value in naive
+            (what, NAIVE[by], at, number, np.nan, np.nan)
+            for what, by, places, numbers in naive
             if by in NAIVE
+            for at, number in zip(places, numbers[0], strict=True)
         ]
     else:
         pass_rates = exact
@@ -237,9 +238,11 @@ def audit(
 
         estimates = bootstrap_each(np.arange(m), resampled_summary, draws=200)
         plain = []
+    named = quantities(np.ones(1), np.ones((1, 1)))
+    keys = [(what, by, at) for what, by, places, _ in named for at in places]
     rows = [
         (*key, interval.point, interval.low, interval.high)
-        for key, interval in zip(keys + signals, estimates, strict=True)
+        for key, interval in zip(keys, estimates, strict=True)
     ]
     table = pd.DataFrame(rows + plain, columns=["what", "by", "at", "value", "low", "high"])
     weights = None

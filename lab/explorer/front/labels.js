@@ -1,4 +1,4 @@
-// Columns that divide the rollouts of a problem, by the rules of lab/rollouts/labels.py.
+// Columns that divide the rollouts of a problem, by the rules of lab/rollouts/columns.py.
 import { ENOUGH, SHARE } from "./names.js";
 
 /** Whether values are 0, 1, 2, ... or 1, 2, 3, ... */
