@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 756bd16f0d392230bd7ae2e5be98355acf7e95fc2a3017c25e387935211e2421
+// Built by `npm run build` from lab/explorer/front; sources sha256 faca384e6f907f8a279f7a9139c84b5915f1f91b2bf6b92d39e3923b265f035c
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -6266,9 +6266,9 @@ var Reading = class {
     const cells2 = this.names.filter((name) => !found.long.includes(name)).map((name) => [name, this.column(name).cells]), outcome = outcomeOf(Object.fromEntries(cells2), choice, found.lists);
     if (!outcome) throw new Error(`${found.signature} hold no reward: name another`);
     Object.assign(this, { kind: outcome.kind, outcomes: outcome.names, size: outcome.size });
-    if ([choice.problem, ...choice.within ?? []].includes(this.outcomes[0]))
+    if ([choice.problem, ...choice.within ?? [], ...chosen(choice).map(([name]) => name)].includes(this.outcomes[0]))
       throw new Error(
-        `column ${this.outcomes[0]} is the reward and cannot say which problem a rollout is of: name another`
+        `column ${this.outcomes[0]} is the reward and cannot say which problem a rollout is of, or which rows are read: name another`
       );
     this.stepName = this.hinted("step") ?? "";
     if (!this.stepName && this.kind === "rate" && this.outcomes[0] === "(value)") this.stepName = "(position)";
@@ -6408,6 +6408,12 @@ var Reading = class {
     const [name] = this.outcomes, { threshold = null, success = null } = this.choice, cells2 = this.cellsOf(name), values = this.values(name), told3 = cells2.map((cell) => !missing(cell)), right = cells2.map(
       (cell, i2) => success !== null ? isSuccess(cell, success) : threshold !== null ? values[i2] >= threshold : values[i2] === 1
     );
+    if (success !== null && !right.includes(true)) this.notes.push(`no ${name} is ${short(success)}: see that it is meant so`);
+    const odd = success === null && threshold !== null ? told3.findIndex((each, i2) => each && Number.isNaN(values[i2])) : -1;
+    if (odd >= 0)
+      throw new Error(
+        `${name} ${short(identity(cells2[odd]))} in row ${this.kept[odd] + 1} is no number: say which value is right, or name another column`
+      );
     const sums = /* @__PURE__ */ new Map();
     this.group.forEach((group2, i2) => sums.set(group2, (sums.get(group2) ?? 0) + told3[i2]));
     if (most([...sums.values()]) <= 1 && told3.some((each) => each))

@@ -149,10 +149,10 @@ class Reading:
             raise LabError(f"{found.signature} hold no reward: name another with --reward")
         self.kind, self.outcomes, self.size = outcome
         self.outcome = self.outcomes[0]
-        if self.outcome in (choice.problem, *choice.within):
+        if self.outcome in (choice.problem, *choice.within, *(name for name, _ in choice.chosen)):
             raise LabError(
-                f"column {self.outcome} is the reward and cannot say which problem a rollout is of:"
-                " name another"
+                f"column {self.outcome} is the reward and cannot say which problem a rollout is of,"
+                " or which rows are read: name another"
             )
         self.step = self._hinted("step")
         if not self.step and self.kind == "rate" and self.outcomes == ["(value)"]:
@@ -333,7 +333,17 @@ class Reading:
         success, threshold = self.choice.success, self.choice.threshold
         if success is not None:
             right = self._each(self.outcome, lambda cell: is_success(cell, success))
+            if not right.any():
+                self.notes.append(f"no {self.outcome} is {short(success)}: see that it is meant so")
         elif threshold is not None:
+            odd = told & np.isnan(values)
+            if odd.any():
+                row = int(odd.argmax())
+                raise LabError(
+                    f"{self.outcome} {short(identity(self._cell(self.outcome, row)))} in row"
+                    f" {self.rows.index[row] + 1} is no number: say which value is right with"
+                    " --success, or name another column with --reward"
+                )
             right = np.nan_to_num(values, nan=-math.inf) >= threshold
         else:
             right = values == 1

@@ -98,9 +98,10 @@ class Reading {
       outcome = outcomeOf(Object.fromEntries(cells), choice, found.lists);
     if (!outcome) throw new Error(`${found.signature} hold no reward: name another`);
     Object.assign(this, { kind: outcome.kind, outcomes: outcome.names, size: outcome.size });
-    if ([choice.problem, ...(choice.within ?? [])].includes(this.outcomes[0]))
+    if ([choice.problem, ...(choice.within ?? []), ...chosen(choice).map(([name]) => name)].includes(this.outcomes[0]))
       throw new Error(
-        `column ${this.outcomes[0]} is the reward and cannot say which problem a rollout is of: name another`,
+        `column ${this.outcomes[0]} is the reward and cannot say which problem a rollout is of, or which rows are read: ` +
+          "name another",
       );
     this.stepName = this.hinted("step") ?? "";
     if (!this.stepName && this.kind === "rate" && this.outcomes[0] === "(value)") this.stepName = "(position)";
@@ -281,6 +282,13 @@ class Reading {
       told = cells.map((cell) => !missing(cell)),
       right = cells.map((cell, i) =>
         success !== null ? isSuccess(cell, success) : threshold !== null ? values[i] >= threshold : values[i] === 1,
+      );
+    if (success !== null && !right.includes(true)) this.notes.push(`no ${name} is ${short(success)}: see that it is meant so`);
+    const odd = success === null && threshold !== null ? told.findIndex((each, i) => each && Number.isNaN(values[i])) : -1;
+    if (odd >= 0)
+      throw new Error(
+        `${name} ${short(identity(cells[odd]))} in row ${this.kept[odd] + 1} is no number: say which value is right, or name ` +
+          "another column",
       );
     const sums = new Map();
     this.group.forEach((group, i) => sums.set(group, (sums.get(group) ?? 0) + told[i]));
