@@ -198,12 +198,34 @@ class Reading:
     def _problem(self) -> str:
         """The column of the problem, "" where each row is one. LabError: there is none, or two."""
         named = hinted(self.names, "problem", "prompt")
-        if self.kind != "reward":
-            return self._problem_of_counts(named)
-        full = [name for name in named if not any(map(missing, self.cells[name]))]
-        found = (full or named) + ["(row)"] * ("(row)" in self.names)
-        if not found:
-            self._refuse_nameless()
+        why = ""
+        if self.kind == "reward":
+            full = [name for name in named if not any(map(missing, self.cells[name]))]
+            found = (full or named) + ["(row)"] * ("(row)" in self.names)
+            if found:
+                return self._problem_of(found, named)
+        else:  # a row has all rollouts of a problem
+            policies = [name for name in hinted(self.names, "policy") if self.rows[name].is_unique]
+            several = policies and len(self.rows) > 1
+            if named and not (several and named[0] in OF_ROWS):
+                return named[0]
+            if {*self.found.all} <= {*self.outcomes, self.size, "step", "k"}:
+                return ""
+            if several:
+                why = (
+                    f"; the rows differ in {policies[0]}, as checkpoints or models do, and a mean"
+                    " over all problems says nothing of single ones"
+                )
+        others = [x for x in self.found.all if x not in (*self.outcomes, self.size, "step")]
+        raise LabError(
+            f"found columns {listed(self.found.all)}: name the problem with"
+            f" --problem{options(others)}{why}"
+        )
+
+    def _problem_of(self, found: list[str], named: list[str]) -> str:
+        """Which of some columns names the problem, of which each row is a rollout. LabError: two
+        may, and do not say the same.
+        """
         groups = {name: numbered(self.rows, self.step, *self.within, name) for name in found}
         several = [name for name in found if groups[name].max() + 1 < len(self.rows)]
         if not several or found[0] not in (*several, *OF_ROWS):
@@ -225,31 +247,6 @@ class Reading:
                 )
             self.notes.append(f"some problems of one {first} differ in {other}")
         return first
-
-    def _problem_of_counts(self, named: list[str]) -> str:
-        """The column of the problem where a row has all its rollouts. LabError: it has none."""
-        policies = [name for name in hinted(self.names, "policy") if self.rows[name].is_unique]
-        if len(self.rows) == 1:
-            policies = []
-        if named and not (policies and named[0] in OF_ROWS):
-            return named[0]
-        why = ""
-        if policies:
-            why = (
-                f"; the rows differ in {policies[0]}, as checkpoints or models do, and a mean over"
-                " all problems says nothing of single ones"
-            )
-        if {*self.found.all} - {*self.outcomes, self.size, "step", "k"}:
-            self._refuse_nameless(why)
-        return ""
-
-    def _refuse_nameless(self, why: str = "") -> None:
-        known = {*self.outcomes, self.size, "step"}
-        others = [name for name in self.found.all if name not in known]
-        raise LabError(
-            f"found columns {listed(self.found.all)}: name the problem with"
-            f" --problem{options(others)}{why}"
-        )
 
     def _number_groups(self) -> None:
         self.grouping = [self.step, *self.within, self.problem] if self.problem else []
@@ -415,34 +412,40 @@ class Reading:
         if self.kind == "counts":
             self._keep_last_step()
         told = self._told_once()
+        name, size = self.outcome, self.size
         if self.kind == "ratio":
-            parts = (RATIO.fullmatch(str(cell)) for cell in self.cells[self.outcome])
+            parts = (RATIO.fullmatch(str(cell)) for cell in self.cells[name])
             pairs = [(int(match[1]), int(match[2])) if match else (0, 0) for match in parts]
-            right, n = np.array(pairs, float)[self.rows[self.outcome]].T
+            right, n = np.array(pairs, float)[self.rows[name]].T
         else:
-            right = self._values(self.outcome)
-            if isinstance(self.size, str):
-                n = self._values(self.size)
-            else:
-                n = np.full(len(right), self.size or 0.0)
+            right = self._values(name)
+            if self.kind == "rate" and size is None:
+                size = self._smallest_size(right[told])
+            n = self._values(size) if isinstance(size, str) else np.full(len(right), float(size))
         if self.kind == "rate":
-            right, n = self._right_of_rates(right, n, told)
+            rates, right = right, np.round(right * n)
+            broken = told & ~(np.abs(right - rates * n) <= np.maximum(RATE_SLACK, n * 1e-4))
+            if broken.any():
+                row = int(broken.argmax())
+                raise LabError(
+                    f"problem {short(self._name(row))} has the pass rate {self._cell(name, row)},"
+                    f" which is no whole number of {n[row]:g} rollouts: look at the column {name}"
+                )
         with np.errstate(invalid="ignore"):
             fits = (n % 1 == 0) & (right % 1 == 0) & (n >= 1) & (right >= 0) & (right <= n)
-        name, size_name = self.outcome, self.size or "n"
         if not fits[told].all():
             row = int((told & ~fits).argmax())
-            size = self._cell(self.size, row) if isinstance(self.size, str) else n[row]
+            of = self._cell(size, row) if isinstance(size, str) else n[row]
             raise LabError(
                 f"problem {short(self._name(row))} has {name} = {self._cell(name, row)} of"
-                f" {size_name} = {size}: counts must be whole, with 0 <= {name} <= {size_name}"
+                f" {size or 'n'} = {of}: counts must be whole, with 0 <= {name} <= {size or 'n'}"
             )
         if self.kind == "counts" and name.lower() == "k" and not self.choice.reward and len(n) > 1:
             if len({*n}) == len({*right}) == 1 and 0 < right[0] < n[0]:
                 raise LabError(
-                    f"columns {self.size} and {name} are {n[0]:g} and {right[0]:g} in every row:"
-                    f" name {name} with --reward if that many of {self.size} rollouts were right,"
-                    " or the column of the reward"
+                    f"columns {size} and {name} are {n[0]:g} and {right[0]:g} in every row: name"
+                    f" {name} with --reward if that many of {size} rollouts were right, or the"
+                    " column of the reward"
                 )
         if self.kind == "counts" and n.max() == 1:
             self._refuse_singles(right, right)
@@ -486,32 +489,19 @@ class Reading:
         told[rows["row"][again]] = False
         return told
 
-    def _right_of_rates(
-        self, rates: np.ndarray, n: np.ndarray, told: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """How many were right by their rates, and of how many. LabError: it is no whole number."""
-        name = self.outcome
-        if self.size is None:
-            different = np.unique(rates[told])
-            smallest = smallest_n(different)
-            if smallest is None or len(different) < 3 or smallest >= told.sum():
-                raise LabError(
-                    f"column {name} gives rates and no column how many rollouts they are of: say"
-                    " --n N, or add a column n"
-                )
-            self.notes.append(
-                f"n = {smallest} is the smallest of which all rates in {name} are counts"
-            )
-            n = np.full(len(rates), float(smallest))
-        right = np.round(rates * n)
-        broken = told & ~(np.abs(right - rates * n) <= np.maximum(RATE_SLACK, n * 1e-4))
-        if broken.any():
-            row = int(broken.argmax())
+    def _smallest_size(self, rates: np.ndarray) -> int:
+        """The smallest n of which all rates are counts. LabError: too few rates tell it."""
+        different = np.unique(rates)
+        smallest = smallest_n(different)
+        if smallest is None or len(different) < 3 or smallest >= len(rates):
             raise LabError(
-                f"problem {short(self._name(row))} has the pass rate {self._cell(name, row)},"
-                f" which is no whole number of {n[row]:g} rollouts: look at the column {name}"
+                f"column {self.outcome} gives rates and no column how many rollouts they are of:"
+                " say --n N, or add a column n"
             )
-        return right, n
+        self.notes.append(
+            f"n = {smallest} is the smallest of which all rates in {self.outcome} are counts"
+        )
+        return smallest
 
     # --- All together -----------------------------------------------------------------------------
 
