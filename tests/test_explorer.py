@@ -303,10 +303,9 @@ def test_intervals_are_as_wide_as_those_of_the_lab(front):
     (ours,) = intervals(n, correct, lambda p, mass: dead_share(p, mass, 16)[0][:, None], slack=1.0)
     width = ours.high - ours.low
     assert abs(low - ours.low) < 0.25 * width and abs(high - ours.high) < 0.25 * width
-    problem = (np.arange(len(n)) // 4).tolist()  # four like groups of each
-    alike = correct[::4].repeat(4)[: len(n)].tolist()
-    far = front("pass_rates", AGAIN, n.tolist(), alike, problem)
-    near = front("pass_rates", AGAIN, n.tolist(), alike)
+    alike = [row[::4].repeat(4).tolist() for row in (n, correct)]  # four like groups of a problem
+    far = front("pass_rates", AGAIN, *alike, (np.arange(len(n)) // 4).tolist())
+    near = front("pass_rates", AGAIN, *alike)
     assert far[1] - far[0] > 1.5 * (near[1] - near[0])
 
 
