@@ -123,40 +123,26 @@ def wanted(first: Sequence[Row], choice: Choice, several: bool = False) -> Wante
     cells = _told(first, choice, several)
     names = list(cells)
     scalar = {name: told for name, told in cells.items() if all(map(_is_short, told))}
+    chosen = {name: cells[name] for name in choice.columns if name in cells}
     known = (*ROLLOUTS, *HINTS["text"], *HINTS["answer"])
     lists = [
         name
-        for name, told in cells.items()
-        if told
-        and name.lower() in known
-        and name not in choice.columns
-        and all(isinstance(cell, list) for cell in told)
+        for name in names
+        if name.lower() in known and name not in chosen and {*map(type, cells[name])} == {list}
     ]
-    chosen = {name: cells[name] for name in choice.columns if name in cells}
     outcome = outcome_of(scalar | chosen, choice, lists)
     if outcome is None:
         raise LabError(unclear(_outermost(first), cells, choice))
     problems = [*hinted(scalar, "problem"), *hinted(names, "prompt")[:2]]
     lengths = [outcome.size] if outcome.size in lists else []
-    texts = [
-        name
-        for name in names
-        if name not in (*problems, *lengths, *choice.columns)
-        and {type(cell) for cell in cells[name]} - {float}
-    ]
+    used = {*problems, *lengths, *choice.columns}
+    texts = [name for name in names if name not in used and {*map(type, cells[name])} - {float}]
     long = [*hinted(texts, "text")[:1], *hinted(texts, "answer")[:1]]
-    kept = [
-        *choice.columns,
-        *problems,
-        *outcome.names,
-        *filter(may_outcome, scalar),
-        *hinted(scalar, *KEPT),
-    ]
+    known_scalars = [*filter(may_outcome, scalar), *hinted(scalar, *KEPT)]
+    kept = [*choice.columns, *problems, *outcome.names, *known_scalars]
     kept = [name for name in dict.fromkeys(kept) if name not in (*long, *lengths)]
     used = {*kept, *long}
-    labels = [name for name in scalar if name not in used]
-    if several and FILE not in kept:
-        labels.append(FILE)
+    labels = [name for name in [*scalar, *[FILE] * several] if name not in used]
     signature = f"columns {', '.join([*problems[:1], outcome.names[0]])}"
     compared = long[:1] if hinted(names, "sample", "trace", "advantage") else []
     read = [*kept, *compared, *lengths, *labels]
