@@ -435,7 +435,7 @@ class Reading:
             fits = (n % 1 == 0) & (right % 1 == 0) & (n >= 1) & (right >= 0) & (right <= n)
         if not fits[told].all():
             row = int((told & ~fits).argmax())
-            of = self._cell(size, row) if isinstance(size, str) else n[row]
+            of = self._cell(size, row) if isinstance(size, str) else f"{n[row]:g}"
             raise LabError(
                 f"problem {short(self._name(row))} has {name} = {self._cell(name, row)} of"
                 f" {size or 'n'} = {of}: counts must be whole, with 0 <= {name} <= {size or 'n'}"
