@@ -189,7 +189,7 @@ GIVEN = [
 @pytest.mark.filterwarnings("error")
 def test_every_option_takes_every_column_or_says_in_a_sentence_why_not(place):
     path = DATA / place
-    first = containers.open_table(containers.table_files(path)[0]).first
+    first, _ = containers.open_table(containers.table_files(path)[0])
     inner = {
         f"{name}.{key}"
         for row in first

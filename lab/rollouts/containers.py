@@ -15,7 +15,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -42,20 +41,16 @@ GIVE = (
     "give a run, a folder, or files of .csv, .tsv, .json, .jsonl, .parquet, .arrow, or .gz or .zst"
     " of texts"
 )
+A_LINE = "give one object a line"
 OUT_OF_BOUNDS = (MemoryError, NotImplementedError, RecursionError)
 BROKEN = (OSError, EOFError, ValueError, csv.Error, zlib.error, *OUT_OF_BOUNDS)
 
 RowsWith = Callable[[Sequence[str]], Iterator[Row]]
 
 
-@dataclass(frozen=True)
-class Table:
-    """A file as a table. `first` are its first rows; `rows(columns)` are all, with some columns or
-    more, and may be called once. A dot leads into an object.
-    """
-
-    first: list[Row]
-    rows: RowsWith
+def unreadable(path: Path, why: str, give: str = GIVE) -> LabError:
+    """The sentence on a file that cannot be read."""
+    return LabError(f"{path} cannot be read ({why}): {give}")
 
 
 def kind_of(path: Path) -> str | None:
@@ -88,7 +83,7 @@ def table_files(path: Path) -> list[Path]:
     elif kind_of(path) is None:
         why = "a kind of file that holds no table"
     if why:
-        raise LabError(f"{path} cannot be read ({why}): {GIVE}")
+        raise unreadable(path, why)
     return sorted(files, key=lambda file: _natural(str(file)))
 
 
@@ -98,8 +93,10 @@ def _natural(text: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
-def open_table(path: Path) -> Table:
-    """A file as a table. LabError: it cannot be read, is empty, or a row is none."""
+def open_table(path: Path) -> tuple[list[Row], RowsWith]:
+    """The first rows of a file, and a function that gives all, with some columns or more, once; a
+    dot in a column leads into an object. LabError: it cannot be read, is empty, or a row is none.
+    """
     kind = kind_of(path)
     with _told(path):
         if kind == "arrow" or kind == "parquet":
@@ -107,14 +104,14 @@ def open_table(path: Path) -> Table:
             rows = rows_with(names)
             first = list(itertools.islice(rows, LOOKED_AT))
             if first and not plan_of(first):
-                return Table(first, partial(_with, path, names, rows_with))
+                return first, partial(_with, path, names, rows_with)
             rows = unfolded(itertools.chain(first, rows))
         else:
             rows = unfolded({"csv": _csv, "jsonl": _jsonl, "json": _json}[str(kind)](path))
         first = list(itertools.islice(rows, LOOKED_AT))
     if not first:
-        raise LabError(f"{path} cannot be read (it is empty): {GIVE}")
-    return Table(first, partial(_with, path, [], lambda _: itertools.chain(first, rows)))
+        raise unreadable(path, "it is empty")
+    return first, partial(_with, path, [], lambda _: itertools.chain(first, rows))
 
 
 def _with(
@@ -139,7 +136,7 @@ def _told(path: Path) -> Iterator[None]:
         words = " ".join(str(error).split())[:200]
         if isinstance(error, UnicodeDecodeError):
             words = "it is not text in UTF-8: save it so"
-        raise LabError(f"{path} cannot be read ({words}): {GIVE}") from error
+        raise unreadable(path, words) from error
 
 
 def _open_text(path: Path) -> TextIO:
@@ -210,16 +207,11 @@ def _jsonl(path: Path) -> Iterator[Row]:
             try:
                 row = DECODER.decode(line)
             except (json.JSONDecodeError, RecursionError):
-                raise LabError(
-                    f"{path} cannot be read (line {number} is not JSON): give one object a line"
-                ) from None
+                raise unreadable(path, f"line {number} is not JSON", A_LINE) from None
             except ValueError as error:
                 raise LabError(f"{path} cannot be read (line {number}: {error})") from error
             if type(row) is not dict:
-                raise LabError(
-                    f"{path} cannot be read (line {number} is not an object): give one object a"
-                    " line"
-                )
+                raise unreadable(path, f"line {number} is not an object", A_LINE)
             yield row
 
 
@@ -253,10 +245,8 @@ def _listed(path: Path, text: str, place: int) -> Iterator[Row]:
             return
         row, place = DECODER.raw_decode(text, place)
         if type(row) not in (list, dict):
-            raise LabError(
-                f"{path} cannot be read (element {number} of the list is not an object): give a"
-                " list of objects"
-            )
+            why = f"element {number} of the list is not an object"
+            raise unreadable(path, why, "give a list of objects")
         yield row if type(row) is dict else {"(value)": row}
 
 

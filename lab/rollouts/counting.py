@@ -65,9 +65,9 @@ def read_table_counts(path: Path, choice: Choice | None = None) -> Counts:
     left_out: list[str] = []
     files = table_files(path)
     for file in files:
-        table = open_table(file)
+        first, rows_with = open_table(file)
         try:
-            found = wanted(table.first, choice, several=len(files) > 1)
+            found = wanted(first, choice, several=len(files) > 1)
         except LabError as error:
             left_out.append(file.name)
             refusal = error
@@ -80,7 +80,7 @@ def read_table_counts(path: Path, choice: Choice | None = None) -> Counts:
                 f" {what.signature}: give files of one kind"
             )
         alike = re.sub(r"[-_.\s\d]+", " ", file.name).strip()
-        columns.add_file(table.rows(what.names), step_of_path(file, path), alike)
+        columns.add_file(rows_with(what.names), step_of_path(file, path), alike)
     if columns is None:
         raise LabError(f"{files[0] if len(files) == 1 else path}: {refusal}")
     try:

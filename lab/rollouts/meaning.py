@@ -122,7 +122,11 @@ def wanted(first: Sequence[Row], choice: Choice, several: bool = False) -> Wante
     """
     cells = _told(first, choice, several)
     names = list(cells)
-    scalar = {name: told for name, told in cells.items() if all(map(_is_short, told))}
+    scalar = {
+        name: told
+        for name, told in cells.items()
+        if not any(isinstance(cell, (list, dict)) or len(str(cell)) > SHORT for cell in told)
+    }
     chosen = {name: cells[name] for name in choice.columns if name in cells}
     known = (*ROLLOUTS, *HINTS["text"], *HINTS["answer"])
     lists = [
@@ -176,10 +180,6 @@ def _outermost(first: Sequence[Row]) -> list[str]:
     return [name for name in dict.fromkeys(itertools.chain(*first)) if name[:1] != "("]
 
 
-def _is_short(cell: Any) -> bool:
-    return len(cell) <= SHORT if isinstance(cell, str) else not isinstance(cell, (list, dict))
-
-
 # --- What says that a rollout is right ------------------------------------------------------------
 
 
@@ -187,10 +187,6 @@ def is_binary(cells: Sequence[Any]) -> bool:
     """Whether cells are rewards of which it is clear what is right: 0, 1, -1, or labels."""
     values = {verdict(cell) for cell in cells if not missing(cell)}
     return bool(values) and values <= {0, 1, -1} and not values >= {0, -1}
-
-
-def _hold_lists(cells: Sequence[Any]) -> bool:
-    return any(isinstance(cell, (list, dict)) for cell in cells)
 
 
 def _are_numbers(cells: Sequence[Any], fits: Callable[[float], bool] = math.isfinite) -> bool:
@@ -229,8 +225,8 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
         binary = [name for name in own if is_binary(cells[name])]
         if binary:
             return Outcome("reward", binary)
-        named = [name for name in hinted(names, role) if not _hold_lists(cells[name])]
-        graded = graded or next(iter(own or named), None)
+        plain = [name for name in names if not {*map(type, cells[name])} & {list, dict}]
+        graded = graded or next(iter(own or hinted(plain, role)), None)
     of_n = {name: int(match[1]) for name in names if (match := RATE_OF.fullmatch(name))}
     for name in (*of_n, *hinted(names, "rate")):
         known = of_n.get(name) or SIZES.get(name.lower()) or choice.n or size
