@@ -90,9 +90,18 @@ def test_rows_that_hold_rollouts_are_those_of_their_file(tmp_path):
     assert read_table_counts(tmp_path).n.tolist() == [2, 2, 2, 2]
 
 
-def test_a_threshold_and_a_success_are_not_given_together():
-    with pytest.raises(LabError, match="threshold = 0.5 and success = 'x': give one of them"):
-        Choice(threshold=0.5, success="x")
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ({"threshold": 0.5, "success": "x"}, "threshold = 0.5 and success = 'x': give one of them"),
+        ({"threshold": np.nan}, "threshold = nan: it must be a finite number"),
+        ({"n": 0}, "n = 0: it must be a whole number of at least 1"),
+        ({"only": ["policy"]}, "only = 'policy': write COLUMN=VALUE"),
+    ],
+)
+def test_what_cannot_be_chosen_is_refused(given, words):
+    with pytest.raises(LabError, match=words):
+        Choice(**given)
 
 
 @pytest.mark.parametrize(
@@ -128,17 +137,19 @@ def test_a_column_that_somebody_assigned_divides_and_one_that_chance_fills_does_
     assert asked <= 2
 
 
-def test_a_problem_that_recurs_in_some_of_many_steps_is_divided_by_them():
-    problem = np.repeat([0, 1, 2, 0, 3, 1, 2, 3], 8)
-    assert division(problem, np.repeat(np.arange(8), 8)) == "groups"
+BY_PROBLEM = np.arange(10).repeat(2 * np.arange(2, 12))  # problems that have different n
 
 
-def test_policies_of_different_n_and_of_problems_that_have_different_n_divide():
-    by_policy = np.tile(np.repeat([0, 1], [4, 16]), 10)
-    assert division(np.repeat(np.arange(10), 20), by_policy) == "groups"
-    by_problem = np.concatenate([np.repeat([0, 1], n) for n in range(2, 12)])
-    problem = np.repeat(np.arange(10), 2 * np.arange(2, 12))
-    assert division(problem, by_problem) == "groups"
+@pytest.mark.parametrize(
+    "problem, label",
+    [
+        (np.repeat([0, 1, 2, 0, 3, 1, 2, 3], 8), np.repeat(np.arange(8), 8)),  # a few of many steps
+        (np.repeat(np.arange(10), 20), np.tile(np.repeat([0, 1], [4, 16]), 10)),  # policies' n
+        (BY_PROBLEM, np.concatenate([np.repeat([0, 1], n) for n in range(2, 12)])),
+    ],
+)
+def test_steps_and_policies_of_any_n_divide(problem, label):
+    assert division(problem, label) == "groups"
 
 
 def test_a_column_that_divides_is_seen_in_the_last_rows_of_a_large_file(tmp_path):
@@ -150,11 +161,6 @@ def test_a_column_that_divides_is_seen_in_the_last_rows_of_a_large_file(tmp_path
     with pytest.raises(LabError, match=r"differ in column policy, whose 2 values \(0, 7\)"):
         read_table_counts(path)
     assert len(read_table_counts(path, Choice(only=["policy=7"])).n) == 2000
-
-
-def test_a_chosen_row_is_written_as_column_and_value():
-    with pytest.raises(LabError, match="only = 'policy': write COLUMN=VALUE"):
-        Choice(only=["policy"])
 
 
 def test_the_command_says_which_rows_are_read(tmp_path, capsys):
@@ -220,17 +226,6 @@ def test_groups_of_a_problem_at_several_steps_are_of_one_problem(tmp_path):
     ]
     path.write_text(json.dumps(rows))  # numbers that begin anew at each step
     assert read_table_counts(path).of_problem.tolist() == [0, 1, 2, 3, 4, 5]
-
-
-@pytest.mark.parametrize(
-    "reward, words",
-    [("k", "columns problem, k hold no reward"), ("completion", "reward x in row 1")],
-)
-def test_a_named_reward_that_is_empty_or_a_text_is_refused(tmp_path, reward, words):
-    path = tmp_path / "a.csv"
-    path.write_text("problem,sample,completion,k\na,0,x,\na,1,y,\nb,0,x,\nb,1,z,\n")
-    with pytest.raises(LabError, match=words):
-        read_table_counts(path, Choice(reward=reward))
 
 
 def test_two_columns_of_one_name_in_parquet_are_refused(tmp_path):

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 faca384e6f907f8a279f7a9139c84b5915f1f91b2bf6b92d39e3923b265f035c
+// Built by `npm run build` from lab/explorer/front; sources sha256 c7540c9c520580f8da5d78ba6f1e7552eb24332bd9a448bb212640764f7a6ba0
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -6142,6 +6142,7 @@ var namedColumns = (choice) => [choice.problem, choice.reward, ...chosen(choice)
 );
 function outcomeOf(cells2, choice, lists) {
   const names = Object.keys(cells2), n = choice.n ?? null, isUnjudged = (choice.threshold ?? choice.success ?? null) === null, sizes = hinted(names, "size").filter((name) => name.toLowerCase() !== "k"), last2 = names.filter((name) => name === "k" && hinted(names, "right")[0] !== "k"), size = n ?? sizes[0] ?? (lists.length === 1 ? lists[0] : null) ?? last2[0] ?? null;
+  if (choice.reward && !(choice.reward in cells2)) return null;
   if (choice.reward) return { kind: kindOf(choice.reward, cells2[choice.reward], n, size, isUnjudged), names: [choice.reward], size };
   const rights = names.includes("(row)") ? [] : hinted(names, "right").filter(
     (name) => name !== size && !(cells2[name].length && cells2[name].every((cell) => typeof cell === "boolean"))

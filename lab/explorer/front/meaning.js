@@ -97,6 +97,7 @@ export function outcomeOf(cells, choice, lists) {
     sizes = hinted(names, "size").filter((name) => name.toLowerCase() !== "k"),
     last = names.filter((name) => name === "k" && hinted(names, "right")[0] !== "k"),
     size = n ?? sizes[0] ?? (lists.length === 1 ? lists[0] : null) ?? last[0] ?? null;
+  if (choice.reward && !(choice.reward in cells)) return null; // it is empty
   if (choice.reward) return { kind: kindOf(choice.reward, cells[choice.reward], n, size, isUnjudged), names: [choice.reward], size };
   const rights = names.includes("(row)")
     ? []
