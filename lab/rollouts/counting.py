@@ -421,7 +421,10 @@ class Reading:
             right = self._values(name)
             if self.kind == "rate" and size is None:
                 size = self._smallest_size(right[told])
-            n = self._values(size) if isinstance(size, str) else np.full(len(right), float(size))
+            if isinstance(size, str):
+                n = self._values(size)
+            else:
+                n = np.full(len(right), size or 0.0)
         if self.kind == "rate":
             rates, right = right, np.round(right * n)
             broken = told & ~(np.abs(right - rates * n) <= np.maximum(RATE_SLACK, n * 1e-4))
