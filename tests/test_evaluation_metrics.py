@@ -294,9 +294,7 @@ def test_the_ratio_is_zero_out_of_reach_and_one_where_nothing_is_to_be_reached()
 
 
 def interval(point: float, problems: int = 500) -> Interval:
-    return Interval(
-        point, point - 0.01, point + 0.01, 0.95, "problems", {"problems": problems}, "Student's t"
-    )
+    return Interval(point, point - 0.01, point + 0.01, 0.95, {"problems": problems})
 
 
 ROWS = [

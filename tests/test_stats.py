@@ -45,12 +45,11 @@ def half(interval):
 
 
 def test_the_interval_prints_its_level_and_what_it_is_over():
-    text = str(Interval(0.431, 0.402, 0.460, 0.95, "problems", {"problems": 1000}, "Student's t"))
+    text = str(Interval(0.431, 0.402, 0.460, 0.95, {"problems": 1000}))
     assert text == "0.431 [0.402, 0.460] (95% over 1000 problems)"
     both = mean_interval(np.eye(2, 3), over="both", level=0.9)
     assert str(both).endswith("(90% over 3 problems and 2 seeds)")
-    assert (both.over, both.n) == ("problems and seeds", {"problems": 3, "seeds": 2})
-    assert (both.level, both.rule) == (0.9, "Student's t")
+    assert (both.level, both.n) == (0.9, {"problems": 3, "seeds": 2})
 
 
 @pytest.mark.parametrize("over", ["seeds", "problems"])
@@ -153,7 +152,9 @@ def test_pairing_narrows_the_interval_of_correlated_runs():
 def test_a_tie_is_half_an_improvement():
     duel = compare([1, 0, 1, 0], [1, 0, 0, 1])
     assert duel.probability_of_improvement.point == 0.5  # two ties, one win, one loss
-    assert duel.difference.point == 0.0 and duel.n == {"problems": 4} and duel.p_value == 1
+    assert (
+        duel.difference.point == 0.0 and duel.difference.n == {"problems": 4} and duel.p_value == 1
+    )
     one_better = compare([1, 2, 3], [0, 2, 3], over="seeds")
     assert one_better.probability_of_improvement.point == pytest.approx(4 / 6)
 
@@ -227,8 +228,7 @@ def test_other_axes_are_carried_along_with_the_same_resamples():
         bootstrap_each(curve.reshape(17, 3, 1), np.median, draws=500)
     with pytest.raises(LabError, match="give 3 numbers: take bootstrap_each"):
         bootstrap(np.eye(4, 3), np.mean, draws=100)
-    with pytest.raises(LabError, match="give one number: take bootstrap"):
-        bootstrap_each([0.5, 1.0], np.mean, draws=100)
+    assert bootstrap_each([0.5, 1.0], np.mean) == [bootstrap([0.5, 1.0], np.mean)]
 
 
 def test_a_statistic_may_reduce_the_carried_axes_and_may_be_infinite():
@@ -240,7 +240,6 @@ def test_a_statistic_may_reduce_the_carried_axes_and_may_be_infinite():
 
     found = bootstrap(curve, first_k_to_solve_half, draws=1000)
     assert (found.point, *ends(found)) == (8.0, 1.0, math.inf)
-    assert found.rule == "1000 bootstrap draws with seed 0"
 
 
 @pytest.mark.parametrize(
@@ -270,7 +269,6 @@ def test_a_statistic_may_reduce_the_carried_axes_and_may_be_infinite():
         ),
         (lambda: mean_interval([0.5, 1.0], level=95), "level is 95: give a level"),
         (lambda: mean_interval([0.5, 1.2], within=(0, 1)), r"lie in \[0.5, 1.2\], which is not"),
-        (lambda: detectable([0.5, 1.0], power=80), "power is 80: give a chance"),
         (lambda: detectable([0.5, 1.0], level=2), "level is 2: give a level"),
         (lambda: bootstrap([0.5, 1.0], np.mean, draws=10), "level is 0.95 with 10 draws"),
         (

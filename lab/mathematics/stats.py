@@ -31,16 +31,14 @@ Statistic = Callable[[Array, Any], ArrayLike]
 
 AXES = {"problems": ("problems",), "seeds": ("seeds",), "both": ("seeds", "problems")}
 CHUNK = 2**20  # numbers resampled at a time: it bounds the memory and does not change the result
-POWER = 0.8  # the chance with which a `detectable` effect would have been seen
+POWER = 0.8  # the chance that a `detectable` effect is seen
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A number, its interval, and where the interval comes from.
+    """A number and its interval; `n` is the number of items on each axis that it is over.
 
-    `n` is the number of items on each axis that it is over, `rule` how the ends were found.
-
-    >>> print(Interval(0.431, 0.402, 0.460, 0.95, "problems", {"problems": 1000}, "Student's t"))
+    >>> print(Interval(0.431, 0.402, 0.460, 0.95, {"problems": 1000}))
     0.431 [0.402, 0.460] (95% over 1000 problems)
     """
 
@@ -48,16 +46,12 @@ class Interval:
     low: float
     high: float
     level: float
-    over: str
     n: dict[str, int]
-    rule: str
 
     def __str__(self) -> str:
         sizes = " and ".join(f"{size} {axis}" for axis, size in self.n.items())
-        return (
-            f"{self.point:.3f} [{self.low:.3f}, {self.high:.3f}] ({100 * self.level:g}% over"
-            f" {sizes})"
-        )
+        ends = f"[{self.low:.3f}, {self.high:.3f}]"
+        return f"{self.point:.3f} {ends} ({100 * self.level:g}% over {sizes})"
 
 
 @dataclass(frozen=True)
@@ -69,14 +63,11 @@ class Comparison:
     | `difference` | the mean of a - b |
     | `probability_of_improvement` | P(a > b) + P(a = b)/2 of one item |
     | `p_value` | of no difference, two-sided: the smallest 1 - level without zero in the interval |
-    | `detectable` | the difference that would have shown with a chance of 80%, at this level |
     """
 
     difference: Interval
     probability_of_improvement: Interval
     p_value: float
-    detectable: float
-    n: dict[str, int]
 
 
 # A part of the variance of a mean, and its degrees of freedom.
@@ -115,8 +106,26 @@ def mean_interval(
     >>> print(mean_interval([0.0] * 30, within=(0, 1)))
     0.000 [0.000, 0.116] (95% over 30 problems)
     """
-    array = _checked(values, over, "mean_interval_each")
-    return _mean_interval(array, over, level, within)
+    array = _items(values, over, "mean_interval_each")
+    _check_level(level)
+    half = math.sqrt(sum(_t((1 + level) / 2, f) ** 2 * part for part, f in _parts(array, over)))
+    point = float(array.mean())
+    low, high = point - half, point + half
+    if within is not None:
+        start, end = within
+        rounding = 1e-9 * (end - start)
+        if array.min() < start - rounding or array.max() > end + rounding:
+            raise LabError(
+                f"values lie in [{array.min():g}, {array.max():g}], which is not within"
+                f" [{start:g}, {end:g}]: give the range of what is averaged"
+            )
+        low, high = max(low, start), min(high, end)
+        reach = (end - start) * (1 - ((1 - level) / 2) ** (1 / array.shape[-1]))
+        if array.max() == start:
+            high = start + reach
+        elif array.min() == end:
+            low = end - reach
+    return Interval(point, low, high, level, _sizes(array, over))
 
 
 def mean_interval_each(
@@ -127,9 +136,16 @@ def mean_interval_each(
     `values` has one more axis, "problems columns" for example. LabError: as `mean_interval`; no
     such axis.
     """
-    array = _checked(values, over, "mean_interval", columns=True)
+    columns = np.asarray(values, dtype=np.float64)
+    if columns.ndim <= len(_axes(over)):
+        raise LabError(
+            f"values of shape {columns.shape} give one number over {over}: take mean_interval"
+        )
+    if columns.ndim > len(_axes(over)) + 1:
+        raise _too_many_axes(columns.shape)
     return [
-        _mean_interval(array[..., column], over, level, within) for column in range(array.shape[-1])
+        mean_interval(columns[..., column], over, level, within)
+        for column in range(columns.shape[-1])
     ]
 
 
@@ -154,8 +170,8 @@ def compare(
     >>> print(duel.difference, f"p = {duel.p_value:.3f}", sep="; ")
     0.125 [0.045, 0.205] (95% over 4 problems); p = 0.015
     """
-    first = _checked(a, over, "compare on each column")
-    second = _checked(b, over, "compare on each column")
+    first = _items(a, over, "compare on each column")
+    second = _items(b, over, "compare on each column")
     if first.shape != second.shape:
         raise LabError(
             f"a has shape {first.shape}, b has shape {second.shape}: give both on the same items"
@@ -163,11 +179,9 @@ def compare(
     wins = (first > second) + 0.5 * (first == second)
     width = None if within is None else (within[0] - within[1], within[1] - within[0])
     return Comparison(
-        _mean_interval(first - second, over, level, width),
-        _mean_interval(wins, over, level, (0.0, 1.0)),
+        mean_interval(first - second, over, level, width),
+        mean_interval(wins, over, level, (0.0, 1.0)),
         p_value(first - second, over),
-        detectable(first - second, over, level),
-        _sizes(first, over),
     )
 
 
@@ -177,7 +191,7 @@ def p_value(values: ArrayLike, over: Over = "problems", null: float = 0.0) -> fl
     Values without any spread have p = 0, or 1 where they equal `null`. LabError: as
     `mean_interval`.
     """
-    array = _checked(values, over, "p_value on each column")
+    array = _items(values, over, "p_value on each column")
     return _p_value(abs(float(array.mean()) - null), _parts(array, over))
 
 
@@ -190,27 +204,23 @@ def p_value_of_equality(values: ArrayLike, over: Over = "problems", *, margin: f
     real("margin", margin)
     if margin <= 0:
         raise LabError(f"margin = {margin}: give the largest difference that still counts as equal")
-    array = _checked(values, over, "p_value_of_equality on each column")
+    array = _items(values, over, "p_value_of_equality on each column")
     room = margin - abs(float(array.mean()))  # to the nearer end
     one_sided = _p_value(abs(room), _parts(array, over)) / 2
     return one_sided if room > 0 else 1 - one_sided
 
 
-def detectable(
-    values: ArrayLike, over: Over = "problems", level: float = 0.95, power: float = POWER
-) -> float:
-    """The mean that an interval at `level` would have excluded zero for with chance `power`.
+def detectable(values: ArrayLike, over: Over = "problems", level: float = 0.95) -> float:
+    """The mean that an interval at `level` would have excluded zero for with a chance of 80%.
 
-    With the spread that was found: sqrt(sum over parts of (t[(1+level)/2] + t[power])^2 variance),
+    With the spread that was found: sqrt(sum over parts of (t[(1+level)/2] + t[0.8])^2 variance),
     after the formula for one t test. It is what an experiment could have shown, so it belongs
-    beside every "undecided". LabError: as `mean_interval`; a power outside (0, 1).
+    beside every "undecided". LabError: as `mean_interval`.
     """
-    if not 0 < power < 1:
-        raise LabError(f"power is {power}: give a chance in (0, 1)")
-    parts = _parts(_checked(values, over, "detectable on each column"), over)
     _check_level(level)
+    parts = _parts(_items(values, over, "detectable on each column"), over)
     return math.sqrt(
-        sum((_t((1 + level) / 2, f) + _t(power, f)) ** 2 * variance for variance, f in parts)
+        sum((_t((1 + level) / 2, f) + _t(POWER, f)) ** 2 * variance for variance, f in parts)
     )
 
 
@@ -223,20 +233,15 @@ def holm(p_values: Sequence[float]) -> list[float]:
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """
-    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
-    adjusted, largest = [0.0] * len(p_values), 0.0
-    for rank, place in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
-        adjusted[place] = largest
-    return adjusted
+    order = np.argsort(p_values, kind="stable")
+    still_tested = len(p_values) - np.arange(len(p_values))
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.maximum.accumulate(still_tested * np.asarray(p_values)[order])
+    return np.minimum(adjusted, 1.0).tolist()
 
 
 def bootstrap(
-    values: ArrayLike,
-    statistic: Statistic,
-    level: float = 0.95,
-    draws: int = 10_000,
-    seed: int = 0,
+    values: ArrayLike, statistic: Statistic, level: float = 0.95, draws: int = 10_000
 ) -> Interval:
     """A statistic of problems and its percentile bootstrap interval.
 
@@ -256,57 +261,50 @@ def bootstrap(
     >>> print(bootstrap([0, 1, 1, 4, 9], np.median, draws=1000))
     1.000 [0.000, 9.000] (95% over 5 problems)
     """
-    intervals = _bootstrap(values, statistic, level, draws, seed)
-    if isinstance(intervals, list):
+    first, *others = bootstrap_each(values, statistic, level, draws)
+    if others:
         raise LabError(
-            f"values of shape {np.shape(values)} give {len(intervals)} numbers: take"
+            f"values of shape {np.shape(values)} give {1 + len(others)} numbers: take"
             " bootstrap_each, which gives an interval for each"
         )
-    return intervals
+    return first
 
 
 def bootstrap_each(
-    values: ArrayLike,
-    statistic: Statistic,
-    level: float = 0.95,
-    draws: int = 10_000,
-    seed: int = 0,
+    values: ArrayLike, statistic: Statistic, level: float = 0.95, draws: int = 10_000
 ) -> list[Interval]:
     """Several statistics of the same problems, each with its interval.
 
     `statistic` returns "draws columns". All columns see the same resamples. LabError: as
-    `bootstrap`; one number instead of several.
+    `bootstrap`.
     """
-    intervals = _bootstrap(values, statistic, level, draws, seed)
-    if isinstance(intervals, Interval):
-        raise LabError(f"values of shape {np.shape(values)} give one number: take bootstrap")
-    return intervals
-
-
-def _mean_interval(
-    array: Float[np.ndarray, "*values"], over: Over, level: float, within: Range | None
-) -> Interval:
-    _check_level(level)
-    parts = _parts(array, over)
-    half = math.sqrt(sum(_t((1 + level) / 2, f) ** 2 * variance for variance, f in parts))
-    point = float(array.mean())
-    low, high = point - half, point + half
-    if within is not None:
-        start, end = within
-        rounding = 1e-9 * (end - start)
-        if array.min() < start - rounding or array.max() > end + rounding:
-            raise LabError(
-                f"values lie in [{array.min():g}, {array.max():g}], which is not within"
-                f" [{start:g}, {end:g}]: give the range of what is averaged"
-            )
-        low, high = max(low, start), min(high, end)
-        reach = (end - start) * (1 - ((1 - level) / 2) ** (1 / array.shape[-1]))
-        if array.max() == start:
-            high = start + reach
-        elif array.min() == end:
-            low = end - reach
-    sizes = _sizes(array, over)
-    return Interval(point, low, high, level, " and ".join(sizes), sizes, "Student's t")
+    array = _items(values, "problems")
+    if not 0 < level < 1 or draws * (1 - level) < 2:
+        raise LabError(
+            f"level is {level} with {draws} draws: give a level in (0, 1) and 2/(1-level) draws"
+        )
+    point = np.asarray(statistic(array[None], 1), dtype=np.float64)
+    if point.shape[:1] != (1,):
+        raise LabError(
+            f"statistic gave shape {point.shape} for one draw: reduce only the axis it is given"
+        )
+    if point.ndim > 2:
+        raise _too_many_axes(array.shape)
+    stream = np.random.default_rng(0).spawn(1)[0]
+    n, step = len(array), max(1, CHUNK // array.size)
+    sizes = [min(step, draws - start) for start in range(0, draws, step)]
+    chunks = (statistic(array[stream.integers(0, n, (rows, n))], 1) for rows in sizes)
+    resampled = np.concatenate([np.asarray(chunk, dtype=np.float64) for chunk in chunks])
+    undefined = int(np.isnan(resampled).sum())
+    if undefined or np.isnan(point).any():
+        raise LabError(
+            f"statistic is NaN {undefined} times in {draws} draws: define it for every resample"
+        )
+    # Order statistics without interpolation, which would make NaN between two infinite numbers.
+    low = np.quantile(resampled, (1 - level) / 2, axis=0, method="lower")
+    high = np.quantile(resampled, (1 + level) / 2, axis=0, method="higher")
+    columns = np.column_stack((point.ravel(), low.ravel(), high.ravel())).tolist()
+    return [Interval(*column, level, {"problems": n}) for column in columns]
 
 
 def _parts(array: Float[np.ndarray, "*values"], over: Over) -> list[Part]:
@@ -359,43 +357,10 @@ def _check_level(level: float) -> None:
         raise LabError(f"level is {level}: give a level in (0, 1), such as 0.95")
 
 
-def _bootstrap(
-    values: ArrayLike, statistic: Statistic, level: float, draws: int, seed: int
-) -> Interval | list[Interval]:
-    """The interval of a statistic, or a list of them where it gives columns."""
-    array = _checked(values, "problems")
-    if not 0 < level < 1 or draws * (1 - level) < 2:
-        raise LabError(
-            f"level is {level} with {draws} draws: give a level in (0, 1) and 2/(1-level) draws"
-        )
-    point = np.asarray(statistic(array[None], 1), dtype=np.float64)
-    if point.shape[:1] != (1,):
-        raise LabError(
-            f"statistic gave shape {point.shape} for one draw: reduce only the axis it is given"
-        )
-    if point.ndim > 2:
-        raise _too_many_axes(array, point.shape[1:])
-    stream = np.random.default_rng(seed).spawn(1)[0]
-    n, step = len(array), max(1, CHUNK // array.size)
-    sizes = [min(step, draws - start) for start in range(0, draws, step)]
-    chunks = (statistic(array[stream.integers(0, n, (rows, n))], 1) for rows in sizes)
-    resampled = np.concatenate([np.asarray(chunk, dtype=np.float64) for chunk in chunks])
-    undefined = int(np.isnan(resampled).sum())
-    if undefined or np.isnan(point).any():
-        raise LabError(
-            f"statistic is NaN {undefined} times in {draws} draws: define it for every resample"
-        )
-    # Order statistics without interpolation, which would make NaN between two infinite numbers.
-    low = np.quantile(resampled, (1 - level) / 2, axis=0, method="lower")
-    high = np.quantile(resampled, (1 + level) / 2, axis=0, method="higher")
-    rule = f"{draws} bootstrap draws with seed {seed}"
-    intervals = [
-        Interval(middle, start, end, level, "problems", {"problems": n}, rule)
-        for middle, start, end in np.column_stack(
-            (point[0].ravel(), low.ravel(), high.ravel())
-        ).tolist()
-    ]
-    return intervals[0] if point.ndim == 1 else intervals
+def _axes(over: Over) -> tuple[str, ...]:
+    if over not in AXES:
+        raise unknown("over", over, AXES)
+    return AXES[over]
 
 
 def _sizes(array: Float[np.ndarray, "*values"], over: Over) -> dict[str, int]:
@@ -403,23 +368,19 @@ def _sizes(array: Float[np.ndarray, "*values"], over: Over) -> dict[str, int]:
     return dict(sorted(zip(AXES[over], array.shape, strict=False)))
 
 
-def _checked(
-    values: ArrayLike, over: Over, otherwise: str = "", columns: bool = False
-) -> Float[np.ndarray, "*values"]:
+def _items(values: ArrayLike, over: Over, for_columns: str = "") -> Float[np.ndarray, "*values"]:
     """`values` as float64, refused unless finite, with two items or more on each axis of items.
 
-    They have no further axis, and with `columns` one. `otherwise` is the function for the other
-    case; without it further axes are let through.
+    They have no further axis, `for_columns` being what to take then; without it they may.
     """
-    if over not in AXES:
-        raise unknown("over", over, AXES)
-    array, axes = np.asarray(values, dtype=np.float64), len(AXES[over])
-    if array.ndim < axes or array.size == 0:
+    axes = _axes(over)
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim < len(axes) or array.size == 0:
         raise LabError(
             f"values of shape {array.shape}: over={over!r} needs an array with the axes"
-            f" {', '.join(AXES[over])}, none of them empty"
+            f" {', '.join(axes)}, none of them empty"
         )
-    if 1 in array.shape[:axes]:
+    if 1 in array.shape[: len(axes)]:
         said = (f"{n} {name[: -1 if n == 1 else None]}" for name, n in _sizes(array, over).items())
         raise LabError(
             f"values of shape {array.shape} hold {', '.join(said)}: one item has no interval,"
@@ -430,16 +391,15 @@ def _checked(
         raise LabError(
             f"values is {array[index]} at index {index}: repair it, or leave that item out"
         )
-    if otherwise and columns != (array.ndim > axes):
-        count = "one number" if columns else "several numbers"
-        raise LabError(f"values of shape {array.shape} give {count} over {over}: take {otherwise}")
-    if columns and array.ndim > axes + 1:
-        raise _too_many_axes(array, array.shape[axes:])
+    if for_columns and array.ndim > len(axes):
+        raise LabError(
+            f"values of shape {array.shape} give several numbers over {over}: take {for_columns}"
+        )
     return array
 
 
-def _too_many_axes(array: Float[np.ndarray, "*values"], kept: tuple[int, ...]) -> LabError:
+def _too_many_axes(shape: tuple[int, ...]) -> LabError:
     return LabError(
-        f"values of shape {array.shape} keep the axes {kept}: at most one may be left, so reshape"
-        " them to columns"
+        f"values of shape {shape}: at most one axis may be left beside the items, so reshape them"
+        " to columns"
     )
