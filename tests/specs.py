@@ -18,8 +18,7 @@ WITH_OPTIONS = [
     "pacs_anchor(beta=2.0, balanced=False)",
     "pacs_anchor(score='dr_grpo')",
     "w_reinforce(lam=0.5)",
-    "alpha(alpha=1.5, form='series', order=3)",
-    "alpha(alpha=0.5, form='shifted')",
+    "alpha(alpha=1.5)",
 ]
 SPECS = [
     f"{name}({NEEDS[name]})" if name in NEEDS else name for name in lab.estimator_names()

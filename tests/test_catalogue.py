@@ -63,10 +63,6 @@ def nsr(r):
     return [x - 1 for x in r]
 
 
-def zero_success(r):
-    return [0 if any(r) else -1 for _ in r]
-
-
 def w_reinforce(lam):
     return lambda r: [lam if x else -1 for x in r]
 
@@ -92,24 +88,6 @@ def ngrpo(ddof=0, eps=0.0):
         return [(x - mean(more)) / scale if scale else 0 for x in r]
 
     return definition
-
-
-def beta_prior(alpha, beta):
-    """The reward minus the posterior mean, over the standard deviation of a reward of that mean."""
-
-    def definition(r):
-        m = Fraction(sum(r) + alpha, len(r) + alpha + beta)
-        return [(x - m) / math.sqrt(m * (1 - m)) for x in r]
-
-    return definition
-
-
-def root_of_shifted_counts(r):
-    """(r_i - mean of the others) ((K_-i + 3/4)/(N - 1/4))^(-1/2): alpha 1/2, shift 1/4."""
-    return [
-        A / math.sqrt((sum(others(r, i)) + Fraction(3, 4)) / (len(r) - Fraction(1, 4)))
-        for i, A in enumerate(rloo(r))
-    ]
 
 
 def over_mean(power):
@@ -165,16 +143,6 @@ def eq6_of_subsets(order):
     return definition
 
 
-def truncated_zero_mean(order):
-    """rho(N-1, K, T) (r - r̄)/r̄; at K = N, where r = r̄, the share does not matter."""
-
-    def definition(r):
-        marked = tuple(sorted(r, reverse=True))[: len(r) - 1]
-        return [share_of_subsets_hit(marked, order) * A for A in over_mean(1)(r)]
-
-    return definition
-
-
 def truncated_loo(order):
     """(r_i - mean of the others) (N/(K_-i+1)) rho(N, K_-i+1, T): one right rollout beside the
     others.
@@ -187,19 +155,6 @@ def truncated_loo(order):
             * share_of_subsets_hit((*others(r, i), 1), order)
             for i, x in enumerate(r)
         ]
-
-    return definition
-
-
-def alpha_series(twice_alpha, order=None):
-    """a1 = sum_{m<T} ((alpha)_m/m!) C(N-K, m)/C(N-1, m), a0 = 0."""
-
-    def definition(r):
-        N, K, total, term = len(r), sum(r), Fraction(0), Fraction(1)
-        for m in range(order or N):
-            total += term * math.comb(N - K, m) / math.comb(N - 1, m)
-            term = term * (twice_alpha + 2 * m) / (2 * m + 2)
-        return [total * x for x in r]
 
     return definition
 
@@ -316,17 +271,6 @@ def truncated_weight(order):
     return lambda N, p: (1 - (1 - p) ** order(N)) / p
 
 
-def series_weight(twice_alpha, order=None):
-    def weight(N, p):
-        total, term = p - p, p - p + 1
-        for m in range(order or N):
-            total += term * (1 - p) ** m
-            term = term * (twice_alpha + 2 * m) / (2 * m + 2)
-        return total
-
-    return weight
-
-
 def mixed(N, p):
     """(1 - p^N - q^N)/(pq): the chance of a group with both, over pq."""
     return (1 - p**N - (1 - p) ** N) / (p * (1 - p))
@@ -404,15 +348,12 @@ def entropic_right(K, N):
 
 @dataclass(frozen=True)
 class Case:
-    """`least`: the smallest N. `finite`: closed form of w_N. `right`: a1(K) where there is none.
-
-    `limit` is None where the estimator has none for large N.
-    """
+    """`least`: the smallest N. `finite`: closed form of w_N. `right`: a1(K) where there is none."""
 
     spec: str
     least: int
     definition: Callable
-    limit: Callable[[float], float] | None
+    limit: Callable[[float], float]
     finite: Callable | None = None
     exact: bool = False
     right: Callable | None = None
@@ -435,9 +376,7 @@ CASES = [
     Case("reinforce_mean", 2, minus_mean, one, lambda N, p: constant(N - 1, N)(N, p)),
     Case("rloo", 2, rloo, one, constant(1), True),
     Case("dr_grpo", 2, minus_mean, one, lambda N, p: constant(N - 1, N)(N, p)),
-    Case("psr", 1, reinforce, one, constant(1), True),
     Case("nsr", 1, nsr, one, constant(1), True),
-    Case("zero_success", 1, zero_success, None, lambda N, p: (1 - p) ** (N - 1)),
     Case("w_reinforce", 1, w_reinforce(Fraction(1, 10)), lambda p: 1.1, constant(11, 10), True),
     Case("w_reinforce(lam=0.5)", 1, w_reinforce(HALF), lambda p: 1.5, constant(3, 2), True),
     *(
@@ -457,12 +396,9 @@ CASES = [
         arcsine,
         by_sum(posterior_gap(1, 0, 1, "1e-6")),
     ),
-    Case("beta_prior", 1, beta_prior(1, 1), arcsine, by_sum(posterior_gap(1, 1))),
-    Case("beta_prior(alpha=2, beta=3)", 1, beta_prior(2, 3), arcsine, by_sum(posterior_gap(2, 3))),
     *(
         Case(spec, 2, definition, one_over_root, right=one_sided_right)
         for spec, definition in (
-            ("one_sided_grpo", over_mean(0.5)),
             ("alpha(alpha=0.5)", over_mean(0.5)),
             ("f_grpo(gamma=0.5)", f_grpo(0.5)),
         )
@@ -499,26 +435,9 @@ CASES = [
         for form, least, definition in (
             ("", T, eq6_of_subsets),
             (", form='loo'", max(2, T), truncated_loo),
-            (", form='zero_mean'", T + 1, truncated_zero_mean),
         )
     ),
     Case("alpha(alpha=1)", 2, over_mean(1), lambda p: 1 / p, truncated_weight(lambda N: N - 1)),
-    Case("alpha(alpha=0.5, form='series')", 1, alpha_series(1), one_over_root, series_weight(1)),
-    Case(
-        "alpha(alpha=0.5, form='shifted')",
-        2,
-        root_of_shifted_counts,
-        one_over_root,
-        by_sum(lambda j, N: ((N - Decimal("0.25")) / (j + Decimal("0.75"))).sqrt()),
-    ),
-    Case(
-        "alpha(alpha=1.5, form='series', order=3)",
-        3,
-        alpha_series(3, 3),
-        lambda p: 1 + 1.5 * (1 - p) + 1.875 * (1 - p) ** 2,
-        series_weight(3, 3),
-        True,
-    ),
     *(
         Case(
             f"pkpo(k={k}{form})",
@@ -689,7 +608,7 @@ def test_induced_weight_of_thousands_of_rollouts_keeps_ten_digits(spec):
     case, p = BY_SPEC[spec], [1e-6, 1e-4, 0.02, 0.5, 0.93, 1 - 1e-6]
     right = case.right and cache(case.right)
     with localcontext(prec=DIGITS):
-        for N in (128, 1024, 4096):
+        for N in (128, 4096):
             expected = [
                 float(
                     case.finite(N, Decimal(x))
@@ -705,11 +624,6 @@ def test_induced_weight_of_thousands_of_rollouts_keeps_ten_digits(spec):
 def test_limit_is_the_published_weight_and_is_approached(spec):
     p = np.array([0.05, 0.3, 0.7, 0.95])
     case, chosen = BY_SPEC[spec], lab.estimator(spec)
-    if case.limit is None:
-        assert chosen.limit is None
-        with pytest.raises(lab.LabError, match="has no limit objective"):
-            lab.bias(chosen, 8, p)
-        return
     limit = np.array([case.limit(x) for x in p])
     np.testing.assert_allclose(chosen.limit.weight(p), limit, rtol=1e-12)
     errors = [
@@ -771,21 +685,14 @@ def test_two_rollouts_of_a_zero_mean_estimator_weigh_every_problem_alike(spec):
 @pytest.mark.parametrize(
     "spec, named",
     [
-        ("psr", "reinforce"),
         ("dr_grpo", "reinforce_mean"),
         ("pkpo(k=1)", "reinforce"),
         ("pass_at_k_group(k=1)", "grpo"),
         ("truncated(order=1)", "reinforce"),
         ("truncated(order=1, form='loo')", "rloo"),
-        ("truncated(order=7, form='zero_mean')", "maxrl"),
         ("truncated(order=8)", "maxrl_eq6"),
         ("truncated(order=8, form='loo')", "maxrl_loo"),
         ("alpha(alpha=0)", "reinforce_mean"),
-        ("alpha(alpha=1, form='series')", "maxrl_eq6"),
-        ("alpha(alpha=0, form='shifted')", "rloo"),
-        ("alpha(alpha=1, form='shifted')", "maxrl_loo"),
-        ("beta_prior(alpha=0, beta=0)", "grpo"),
-        ("beta_prior(alpha=1, beta=0)", "ngrpo"),
     ],
 )
 def test_corners_of_the_families_are_their_named_members(spec, named):
@@ -937,17 +844,11 @@ def test_first_gradient_of_the_real_loss_is_the_anchor_advantage(N):
         ("truncated(order=True)", "order = True"),
         (
             "truncated(order=2, form='half')",
-            "form = 'half': it must be one of 'raw', 'zero_mean', 'loo'",
+            "form = 'half': it must be one of 'raw', 'loo'",
         ),
         ("alpha(alpha='x')", "alpha = 'x'"),
         ("alpha(alpha=-1)", "alpha = -1"),
-        ("alpha(alpha=1, form='taylor')", "form = 'taylor': it must be one of 'plug_in', 'series'"),
-        ("alpha(alpha=1, order=3)", "only form='series' has an order"),
-        ("alpha(alpha=1, form='shifted', order=3)", "order = 3 given with form='shifted'"),
         ("ngrpo(ddof=2)", "ddof = 2: it must be one of 0, 1"),
-        ("beta_prior(alpha=-1)", "alpha = -1"),
-        ("beta_prior(beta=None)", "beta = None"),
-        ("alpha(alpha=1, form='series', order=0)", "order = 0"),
         ("pkpo(k=0)", "k = 0"),
         ("pkpo(k=2, form='loo')", "form = 'loo': it must be one of 's', 'sloo', 'sloom1'"),
         ("pass_at_k_group(k=1.5)", "k = 1.5"),

@@ -29,10 +29,8 @@ KINDS = [
     "pacs_anchor",
     "real_anchor",
     "entropic(eta=1)",
-    "zero_success",
     "ngrpo",
-    "beta_prior(alpha=2)",
-    "alpha(alpha=1.5, form='shifted')",
+    "alpha(alpha=1.5)",
 ]
 kinds = st.sampled_from(KINDS).map(lab.estimator)
 groups_of_two_or_more = st.lists(st.integers(0, 1), min_size=2, max_size=20)

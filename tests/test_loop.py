@@ -167,7 +167,7 @@ def test_what_tells_right_from_wrong_answers_is_refused_with_real_rewards(
 
 
 def test_every_estimator_has_the_labs_advantages_in_the_loop_and_in_trl(parts, tmp_path):
-    rewards = [0.0] * N + REWARDS[N:]  # "zero_success" is silent unless all of a group are wrong
+    rewards = [0.0] * N + REWARDS[N:]  # a group that is all wrong, and a mixed one
     theirs = in_trl(parts, tmp_path, rewards, estimator="rloo")
     made = loop_of(parts, rewards)
     rows = [row for row in parts[0] for _ in range(N)]

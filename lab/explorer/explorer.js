@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 c7540c9c520580f8da5d78ba6f1e7552eb24332bd9a448bb212640764f7a6ba0
+// Built by `npm run build` from lab/explorer/front; sources sha256 1acaf4808338ef31da73c2cada9e3789891629a5c38f7d65949701a655ab4e72
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -5401,11 +5401,6 @@ var logOdds = (p) => 1 / (p * (1 - p));
 var power = (a, b) => (p) => p ** -a * (1 - p) ** -b;
 var truncatedWeight = (T) => (p) => p > 0 ? -Math.expm1(T * Math.log1p(-p)) / p : T;
 var passAt = (k) => (p) => k * (1 - p) ** (k - 1);
-function series(alpha, T) {
-  const terms = [1];
-  for (let m = 0; m < T - 1; m++) terms.push(terms[m] * (alpha + m) / (m + 1));
-  return (p) => terms.reduceRight((sum, term) => sum * (1 - p) + term, 0);
-}
 function throughPoints(p, w) {
   return (x2) => {
     let i2 = p.findIndex((at) => at >= x2);
@@ -5437,7 +5432,6 @@ var ESTIMATORS = {
   reinforce: { limit: () => one, sequences: positive },
   reinforce_mean: { least: 2, limit: () => one, sequences: groupMean },
   dr_grpo: { least: 2, limit: () => one, sequences: groupMean },
-  psr: { limit: () => one, sequences: positive },
   nsr: { limit: () => one, sequences: (N2) => [row(N2, one), row(N2, () => -1)] },
   w_reinforce: {
     limit: ({ lam }) => () => 1 + lam,
@@ -5453,16 +5447,6 @@ var ESTIMATORS = {
     label: ({ ddof, eps }) => ddof === 0 && eps === 0 ? "NGRPO" : `NGRPO (ddof ${ddof}, eps ${exponent(eps)})`,
     limit: () => power(0.5, 0.5),
     sequences: (N2, { ddof, eps }) => standardised(N2, (K) => (K + 1) / (N2 + 1), (N2 + 1) / (N2 + 1 - ddof), eps)
-  },
-  beta_prior: {
-    label: ({ alpha, beta }) => `Beta(${alpha}, ${beta}) prior`,
-    limit: () => power(0.5, 0.5),
-    sequences: (N2, { alpha, beta }) => standardised(N2, (K) => (K + alpha) / (N2 + alpha + beta))
-  },
-  one_sided_grpo: {
-    least: 2,
-    limit: () => power(0.5, 0),
-    sequences: (N2) => centred(N2, (mean3) => inverse(mean3) ** 0.5)
   },
   f_grpo: {
     label: ({ gamma }) => `F-GRPO (gamma ${gamma})`,
@@ -5503,36 +5487,18 @@ var ESTIMATORS = {
   },
   truncated: {
     label: ({ order }) => `MaxRL T=${order}`,
-    least: ({ order, form }) => ({ raw: order, zero_mean: Math.max(2, order + 1), loo: Math.max(2, order) })[form],
+    least: ({ order, form }) => form === "loo" ? Math.max(2, order) : order,
     limit: ({ order }) => truncatedWeight(order),
     sequences(N2, { order, form }) {
-      if (form === "zero_mean") {
-        const pass2 = hit(N2 - 1, order);
-        return centred(N2, (mean3, K) => (K < N2 ? pass2[K] : 1) * inverse(mean3));
-      }
       const pass = hit(N2, order), gap = row(N2, (j) => N2 / (j + 1) * pass[j + 1]);
       return form === "raw" ? [gap, row(N2, () => 0)] : leaveOneOut(gap);
     }
   },
   alpha: {
     label: ({ alpha }) => `alpha ${alpha}`,
-    least: ({ form, order }) => form === "series" ? order ?? 1 : 2,
-    limit: ({ alpha, order }) => order === null ? power(alpha, 0) : series(alpha, order),
-    sequences(N2, { alpha, form, order }) {
-      if (form === "plug_in") return centred(N2, (mean3) => inverse(mean3) ** alpha);
-      if (form === "shifted") {
-        const shift = (1 - alpha) / 2;
-        return leaveOneOut(row(N2, (j) => ((j + 1 - shift) / (N2 - shift)) ** -alpha));
-      }
-      const gap = new Float64Array(N2), term = row(N2, one);
-      for (let m = 0; m < (order ?? N2); m++) {
-        for (let j = 0; j < N2; j++) {
-          gap[j] += term[j];
-          term[j] *= (alpha + m) / (m + 1) * Math.max(N2 - 1 - j - m, 0) / Math.max(N2 - 1 - m, 1);
-        }
-      }
-      return [gap, row(N2, () => 0)];
-    }
+    least: 2,
+    limit: ({ alpha }) => power(alpha, 0),
+    sequences: (N2, { alpha }) => centred(N2, (mean3) => inverse(mean3) ** alpha)
   },
   pkpo: {
     label: ({ k }) => `PKPO k=${k}`,
@@ -7637,10 +7603,9 @@ var CurveList = class {
   }
   options(line, i2) {
     const known = this.table[line.name]?.options ?? {};
-    const shown = Object.entries(line.options ?? {}).filter(([option]) => {
-      const { kind, only = {} } = known[option];
-      return !["list", "text"].includes(kind) && Object.entries(only).every(([other, value]) => line.options[other] === value);
-    });
+    const shown = Object.entries(line.options ?? {}).filter(
+      ([option]) => !["list", "text"].includes(known[option].kind)
+    );
     return shown.map(([option, value]) => this.input(option, value, known[option], i2));
   }
   input(option, value, rule, i2) {
@@ -10025,10 +9990,10 @@ var data = {
     const fault = h("p", { class: "fault", role: "alert" });
     const found = () => analyse(counts2, view.value, GAPS, kept);
     const picture = new ChartPicture("share of problems and of each method's gradient, by pass rate", () => {
-      const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], { edges, problems, gradients } = found(), series2 = [
+      const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], { edges, problems, gradients } = found(), series = [
         [problems, "problems", theme.muted],
         ...METHODS.map(([spec, words, color]) => [gradients[spec], `pull of ${words}`, onGround(color, dark)])
-      ], slot = 0.84 / series2.length;
+      ], slot = 0.84 / series.length;
       picture.chart.theme = theme;
       const ends3 = edges.map((edge) => String(Number((100 * edge).toPrecision(3))));
       return {
@@ -10040,13 +10005,13 @@ var data = {
         },
         y: {
           kind: "linear",
-          domain: niceDomain([0, ...series2.flatMap(([values]) => values)], "linear"),
+          domain: niceDomain([0, ...series.flatMap(([values]) => values)], "linear"),
           label: "share"
         },
-        bars: series2.flatMap(
+        bars: series.flatMap(
           ([values, , color], k) => values.map((value, i2) => ({ from: i2 + 0.08 + slot * k, to: i2 + 0.08 + slot * (k + 0.88), value, color }))
         ),
-        keys: series2.map(([, words, color]) => ({ label: words, color, block: true }))
+        keys: series.map(([, words, color]) => ({ label: words, color, block: true }))
       };
     });
     const input = h("input", { type: "file", id: "lab-own", accept: ".csv,.tsv,.json,.jsonl,.ndjson,.gz,.parquet" });

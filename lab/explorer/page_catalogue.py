@@ -27,13 +27,10 @@ CLOSED_FORMS = (
     "reinforce",
     "reinforce_mean",
     "dr_grpo",
-    "psr",
     "nsr",
     "w_reinforce",
     "grpo",
     "ngrpo",
-    "beta_prior",
-    "one_sided_grpo",
     "f_grpo",
     "dgpo",
     "mapo",
@@ -66,20 +63,14 @@ def _choice(*values: Any) -> dict[str, Any]:
 
 
 # How the page sets an option: the range of a slider, the values of a choice; `start` is shown first
-# where there is no default, and `only` says beside which other options it has a meaning. An option
-# that is not here is yes or no, or written as text.
+# where there is no default. An option that is not here is yes or no, or written as text.
 CONTROLS: dict[str, dict[str, dict[str, Any]]] = {
     "w_reinforce": {"lam": _number(0, 2, 0.05)},
     "grpo": {"ddof": _choice(0, 1), "eps": _choice(0, 1e-6, 1e-4, 1e-2)},
     "ngrpo": {"ddof": _choice(0, 1), "eps": _choice(0, 1e-6, 1e-4, 1e-2)},
-    "beta_prior": {"alpha": _number(0, 8, 0.25), "beta": _number(0, 8, 0.25)},
     "f_grpo": {"gamma": _number(0, 4, 0.1, start=1)},
-    "truncated": {"order": _whole(start=8), "form": _choice("raw", "zero_mean", "loo")},
-    "alpha": {
-        "alpha": _number(0, 2, 0.05, start=0.5),
-        "form": _choice("plug_in", "series", "shifted"),
-        "order": _whole(only={"form": "series"}),
-    },
+    "truncated": {"order": _whole(start=8), "form": _choice("raw", "loo")},
+    "alpha": {"alpha": _number(0, 2, 0.05, start=0.5)},
     "pkpo": {"k": _whole(start=4), "form": _choice("s", "sloo", "sloom1")},
     "pass_at_k_group": {"k": _whole(start=4)},
     "pacs": {

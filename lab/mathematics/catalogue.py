@@ -10,9 +10,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.polynomial import polyval
 
-from lab.errors import LabError, one_of, real, whole
+from lab.errors import one_of, real, whole
 from lab.mathematics.estimators import RealRewards, register
 from lab.mathematics.objectives import Objective, objective
 from lab.mathematics.sequences import Sequences, centred, from_success_failure, leave_one_out
@@ -66,31 +65,10 @@ def dr_grpo(N: int) -> Sequences:
     return reinforce_mean(N)
 
 
-@register(label="PSR", citation=ZHU, limit=RL)
-def psr(N: int) -> Sequences:
-    """Positive samples only: 1 and 0. On-policy it is REINFORCE without a baseline. w_N = 1."""
-    return reinforce(N)
-
-
 @register(label="NSR", citation=ZHU, limit=RL)
 def nsr(N: int) -> Sequences:
     """Negative samples only: 0 and -1. w_N = 1 all the same."""
     return np.ones(N), -np.ones(N)
-
-
-@register(
-    label="zero-success only",
-    citation="Yuan et al. 2026, arXiv 2606.15455, the baseline beside its gate BBG: the loss as a"
-    " third party reports it",
-)
-def zero_success(N: int) -> Sequences:
-    """Only groups that are all wrong count: each of their rollouts gets -1. w_N = (1-p)^(N-1).
-
-    That is the weight of pass@N over N, here without a single right rollout. It has no limit: for
-    large N every problem with p above 0 is left alone.
-    """
-    alone = np.arange(N) == 0
-    return alone.astype(np.float64), -alone.astype(np.float64)
 
 
 @register(label="W-REINFORCE", citation=ZHU, limit=lambda lam: (1 + real("lam", lam, 0)) * RL)
@@ -186,34 +164,6 @@ def ngrpo(N: int, *, ddof: int = 0, eps: float = 0.0) -> Sequences:
     mean = np.arange(1, N + 2) / (N + 1)
     scale = _inverse(_std(N + 1, ddof)[1:] + eps)
     return from_success_failure((1 - mean) * scale, -mean * scale)
-
-
-@register(
-    label=lambda alpha, beta: f"Beta({real('alpha', alpha, 0):g}, {real('beta', beta, 0):g}) prior",
-    citation="after Kim et al. 2026, arXiv 2603.18444, without its history: this form is ours, from"
-    " the abstract",
-    limit=objective("arcsine"),  # that of GRPO: the prior is forgotten
-)
-def beta_prior(N: int, *, alpha: float = 1.0, beta: float = 1.0) -> Sequences:
-    """GRPO with the mean of a Beta posterior in place of the mean reward.
-
-    With m = (K+alpha)/(N+alpha+beta) and s = sqrt(m(1-m)): a1 = (1-m)/s and a0 = -m/s. No group has
-    s = 0, so groups that agree count too. alpha = beta = 0 is GRPO, alpha = 1 and beta = 0 NGRPO.
-    """
-    mean = (np.arange(N + 1) + alpha) / (N + alpha + beta)
-    scale = _inverse(np.sqrt(mean * (1 - mean)))
-    return from_success_failure((1 - mean) * scale, -mean * scale)
-
-
-@register(
-    label="one-sided GRPO",
-    citation=f"{MAXRL}, official code",
-    limit=objective("power", a=0.5, b=0),
-    least=2,
-)
-def one_sided_grpo(N: int) -> Sequences:
-    """A = (r - r̄)/sqrt(r̄): GRPO without the factor that lifts easy problems. w -> 1/sqrt p."""
-    return alpha(N, alpha=0.5)
 
 
 @register(
@@ -315,75 +265,33 @@ def maxrl_loo(N: int) -> Sequences:
     label=lambda order, form: f"MaxRL T={order}",
     citation=f"{MAXRL}, eq. 4",
     limit=lambda order, form: objective("truncated", order=order),
-    least=lambda order, form: {
-        "raw": whole("order", order),
-        "zero_mean": max(2, order + 1),
-        "loo": max(2, order),
-    }[one_of("form", form, ("raw", "zero_mean", "loo"))],
+    least=lambda order, form: {"raw": whole("order", order), "loo": max(2, order)}[
+        one_of("form", form, ("raw", "loo"))
+    ],
 )
 def truncated(N: int, *, order: int, form: str = "raw") -> Sequences:
     """MaxRL cut at `order` T <= N: w_N = (1-q^T)/p for every N.
 
     gap[j] = (N/(j+1)) pass@T(j+1 right of N). `form` chooses the offset: "raw" gives advantages to
-    right rollouts only; "loo" subtracts the leave-one-out baseline; "zero_mean" is the only
-    unbiased estimator whose groups sum to zero, (r - r̄)/r̄ times pass@T(K right of N-1), T <= N-1.
+    right rollouts only; "loo" subtracts the leave-one-out baseline.
     """
-    if form == "zero_mean":
-        pass_at_T = np.append(hit(N - 1, order), 1.0)  # certain at K = N > T
-        return centred(pass_at_T * _inverse(np.linspace(0, 1, N + 1)))
     gap = N / (np.arange(N) + 1) * hit(N, order)[1:]
     return (gap, np.zeros(N)) if form == "raw" else leave_one_out(gap)
 
 
 @register(
-    label=lambda alpha, form, order: f"alpha {alpha:g}",
+    label=lambda alpha: f"alpha {alpha:g}",
     citation="family w = p^-alpha; the Tsallis objectives of Lin & Ie 2026, arXiv 2604.25907",
-    limit=lambda alpha, form, order: _alpha_limit(alpha, form, order),
-    least=lambda alpha, form, order: (
-        order or 1 if one_of("form", form, ("plug_in", "series", "shifted")) == "series" else 2
-    ),
+    limit=lambda alpha: objective("power", a=real("alpha", alpha, 0), b=0),
+    least=2,
 )
-def alpha(N: int, *, alpha: float, form: str = "plug_in", order: int | None = None) -> Sequences:
-    """w = p^(-alpha): 0 is RL, 1/2 one-sided GRPO, 1 MaxRL.
+def alpha(N: int, *, alpha: float) -> Sequences:
+    """A = (r - r̄)/r̄^alpha, w -> p^(-alpha): 0 is RL, 1/2 GRPO without its lift of easy problems.
 
-    With binary rewards it is the gradient of the Tsallis q-logarithm of p, q = alpha:
-    p^-q times that of RL, as GARL amplifies it (2604.25907, abstract). `form` "plug_in" is (r -
-    r̄)/r̄^alpha, biased at finite N. "series" gives right rollouts the unbiased estimate of
-    sum_{m<T} ((alpha)_m/m!) q^m, with T = `order` (N where it is None). "shifted" is r minus the
-    mean of the others, times ((j+1-c)/(N-c))^-alpha: c = (1-alpha)/2 removes the bias of order 1/N.
+    It is MaxRL at 1. With binary rewards it is the gradient of the Tsallis q-logarithm of p, q =
+    alpha: p^-q times that of RL, as GARL amplifies it (2604.25907, abstract).
     """
-    if form == "plug_in":
-        return centred(_inverse(np.linspace(0, 1, N + 1)) ** alpha)
-    j = np.arange(N)
-    if form == "shifted":
-        shift = (1 - alpha) / 2
-        return leave_one_out(((j + 1 - shift) / (N - shift)) ** -alpha)
-    gap = np.zeros(N)
-    term = np.ones(N)
-    for m in range(order or N):
-        gap += term
-        # C(N-1-j, m)/C(N-1, m) is the unbiased estimate of q^m; the maximum guards 0/0 at m = N-1.
-        term = term * (alpha + m) / (m + 1) * np.maximum(N - 1 - j - m, 0) / max(N - 1 - m, 1)
-    return gap, np.zeros(N)
-
-
-def _alpha_limit(alpha: float, form: str, order: int | None) -> Objective:
-    """w = p^(-alpha), or its series in q cut at `order`."""
-    real("alpha", alpha, 0)
-    if order is None:
-        return objective("power", a=alpha, b=0)
-    if form != "series":
-        raise LabError(f"order = {order} given with form={form!r}: only form='series' has an order")
-    m = np.arange(whole("order", order))
-    series = np.concatenate(([1.0], np.cumprod((alpha + m[:-1]) / (m[:-1] + 1))))
-    integrated = np.append(0.0, series / (m + 1))
-    return Objective(
-        f"alpha series (order={order})",
-        f"alpha {alpha:g}, T={order}",
-        "",
-        lambda p: -polyval(1 - p, integrated),
-        lambda p: polyval(1 - p, series),
-    )
+    return centred(_inverse(np.linspace(0, 1, N + 1)) ** alpha)
 
 
 # --- pass@k: w = k (1-p)^(k-1) ------------------------------------------------------------------

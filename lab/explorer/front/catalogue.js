@@ -43,13 +43,6 @@ const power = (a, b) => (p) => p ** -a * (1 - p) ** -b;
 const truncatedWeight = (T) => (p) => (p > 0 ? -Math.expm1(T * Math.log1p(-p)) / p : T);
 const passAt = (k) => (p) => k * (1 - p) ** (k - 1);
 
-/** sum_{m<T} ((alpha)_m/m!) q^m */
-function series(alpha, T) {
-  const terms = [1];
-  for (let m = 0; m < T - 1; m++) terms.push((terms[m] * (alpha + m)) / (m + 1));
-  return (p) => terms.reduceRight((sum, term) => sum * (1 - p) + term, 0);
-}
-
 /** The weight through points (p, w): straight lines between them, level outside. */
 export function throughPoints(p, w) {
   return (x) => {
@@ -88,7 +81,6 @@ export const ESTIMATORS = {
   reinforce: { limit: () => one, sequences: positive },
   reinforce_mean: { least: 2, limit: () => one, sequences: groupMean },
   dr_grpo: { least: 2, limit: () => one, sequences: groupMean },
-  psr: { limit: () => one, sequences: positive },
   nsr: { limit: () => one, sequences: (N) => [row(N, one), row(N, () => -1)] },
   w_reinforce: {
     limit:
@@ -107,16 +99,6 @@ export const ESTIMATORS = {
     label: ({ ddof, eps }) => (ddof === 0 && eps === 0 ? "NGRPO" : `NGRPO (ddof ${ddof}, eps ${exponent(eps)})`),
     limit: () => power(0.5, 0.5),
     sequences: (N, { ddof, eps }) => standardised(N, (K) => (K + 1) / (N + 1), (N + 1) / (N + 1 - ddof), eps),
-  },
-  beta_prior: {
-    label: ({ alpha, beta }) => `Beta(${alpha}, ${beta}) prior`,
-    limit: () => power(0.5, 0.5),
-    sequences: (N, { alpha, beta }) => standardised(N, (K) => (K + alpha) / (N + alpha + beta)),
-  },
-  one_sided_grpo: {
-    least: 2,
-    limit: () => power(0.5, 0),
-    sequences: (N) => centred(N, (mean) => inverse(mean) ** 0.5),
   },
   f_grpo: {
     label: ({ gamma }) => `F-GRPO (gamma ${gamma})`,
@@ -158,13 +140,9 @@ export const ESTIMATORS = {
   },
   truncated: {
     label: ({ order }) => `MaxRL T=${order}`,
-    least: ({ order, form }) => ({ raw: order, zero_mean: Math.max(2, order + 1), loo: Math.max(2, order) })[form],
+    least: ({ order, form }) => (form === "loo" ? Math.max(2, order) : order),
     limit: ({ order }) => truncatedWeight(order),
     sequences(N, { order, form }) {
-      if (form === "zero_mean") {
-        const pass = hit(N - 1, order);
-        return centred(N, (mean, K) => (K < N ? pass[K] : 1) * inverse(mean));
-      }
       const pass = hit(N, order),
         gap = row(N, (j) => (N / (j + 1)) * pass[j + 1]);
       return form === "raw" ? [gap, row(N, () => 0)] : leaveOneOut(gap);
@@ -172,24 +150,9 @@ export const ESTIMATORS = {
   },
   alpha: {
     label: ({ alpha }) => `alpha ${alpha}`,
-    least: ({ form, order }) => (form === "series" ? (order ?? 1) : 2),
-    limit: ({ alpha, order }) => (order === null ? power(alpha, 0) : series(alpha, order)),
-    sequences(N, { alpha, form, order }) {
-      if (form === "plug_in") return centred(N, (mean) => inverse(mean) ** alpha);
-      if (form === "shifted") {
-        const shift = (1 - alpha) / 2;
-        return leaveOneOut(row(N, (j) => ((j + 1 - shift) / (N - shift)) ** -alpha));
-      }
-      const gap = new Float64Array(N),
-        term = row(N, one);
-      for (let m = 0; m < (order ?? N); m++) {
-        for (let j = 0; j < N; j++) {
-          gap[j] += term[j];
-          term[j] *= (((alpha + m) / (m + 1)) * Math.max(N - 1 - j - m, 0)) / Math.max(N - 1 - m, 1);
-        }
-      }
-      return [gap, row(N, () => 0)];
-    },
+    least: 2,
+    limit: ({ alpha }) => power(alpha, 0),
+    sequences: (N, { alpha }) => centred(N, (mean) => inverse(mean) ** alpha),
   },
   pkpo: {
     label: ({ k }) => `PKPO k=${k}`,

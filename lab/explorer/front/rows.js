@@ -90,12 +90,9 @@ export class CurveList {
 
   options(line, i) {
     const known = this.table[line.name]?.options ?? {};
-    const shown = Object.entries(line.options ?? {}).filter(([option]) => {
-      const { kind, only = {} } = known[option];
-      return (
-        !["list", "text"].includes(kind) && Object.entries(only).every(([other, value]) => line.options[other] === value)
-      );
-    });
+    const shown = Object.entries(line.options ?? {}).filter(
+      ([option]) => !["list", "text"].includes(known[option].kind),
+    );
     return shown.map(([option, value]) => this.input(option, value, known[option], i));
   }
 
