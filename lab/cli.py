@@ -475,9 +475,9 @@ def _record(arguments: argparse.Namespace) -> int:
     ),
 )
 def _figures(arguments: argparse.Namespace) -> int:
-    from lab.show import plots
+    from lab.show.figure_files import draw_figures
 
-    failed = plots.draw_figures(arguments.names, arguments.style, arguments.own)
+    failed = draw_figures(arguments.names, arguments.style, arguments.own)
     for name, reason in failed.items():
         print(f"lab: figure {name} not drawn: {reason}", file=sys.stderr)
     if not (arguments.names or arguments.own) and arguments.style == "icml":

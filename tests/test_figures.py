@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from shutil import copy
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import picture_checks
@@ -15,10 +16,10 @@ from recorded_runs import write_recorded_runs
 from lab.cli import main
 from lab.project import project
 from lab.runs import sweep_results
-from lab.show import plots
+from lab.show import figure_files
 
-FIGURES = pytest.mark.parametrize("name", plots.figure_names())
-OUT = plots.scripts() / "out"
+FIGURES = pytest.mark.parametrize("name", figure_files.figure_names())
+OUT = figure_files.scripts() / "out"
 # The fit of `design` at N = 128 is ill-conditioned: two processors were seen to differ by 1e-6.
 NEAR = {"design": 1e-4}
 LAPTOP = project().sweeps / "laptop.toml"
@@ -26,17 +27,18 @@ LAPTOP = project().sweeps / "laptop.toml"
 
 @pytest.fixture(scope="module")
 def drawing(tmp_path_factory):
-    """(folder, {name: figure}) of all figures, drawn once."""
+    """(folder, {name: figure}) of all figures, drawn once; no pictures are written of them."""
     out, kept = tmp_path_factory.mktemp("figures"), {}
 
-    def save(figure, name, *words, real=plots.save):
+    def keep(figure, name):
         kept[name] = figure
-        real(figure, name, *words)
+        plt.close(figure)
+        return {}
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_FIGURES", str(out))
-        patch.setattr(plots, "save", save)
-        assert plots.draw_figures() == {}
+        patch.setattr(figure_files, "picture_files", keep)
+        assert figure_files.draw_figures() == {}
     return out, kept
 
 
@@ -52,8 +54,8 @@ def drawn(drawing):
 @FIGURES
 def test_the_data_of_a_figure_are_what_its_script_computes_from_the_recorded_runs(drawn, name):
     kept, now = pd.read_csv(OUT / f"{name}.csv"), pd.read_csv(drawn / f"{name}.csv")
-    near = NEAR.get(name, plots.AGREEMENT)
-    assert plots.agree(kept, now, near), f"its data have changed: lab figures {name}"
+    near = NEAR.get(name, figure_files.AGREEMENT)
+    assert figure_files.agree(kept, now, near), f"its data have changed: lab figures {name}"
 
 
 @FIGURES
@@ -64,15 +66,17 @@ def test_what_is_said_of_a_figure_is_said_of_these_data_and_records(drawn, name)
         assert told.pop("data_sha256") == hashlib.sha256(content).hexdigest()
     assert kept == now, f"draw it again: lab figures {name}"
     assert (OUT / f"{name}.tex").read_text() == (drawn / f"{name}.tex").read_text()
-    of_runs = hasattr(plots.load(name), "records")
+    of_runs = hasattr(figure_files.load(name), "records")
     assert bool(now["runs"]) == of_runs == (now["records_sha256"] is not None)
     assert str(Path.home()) not in json.dumps(kept)
 
 
 def test_the_figures_in_the_repository_are_those_of_the_scripts_and_complete():
     for kind in ("pdf", "png", "csv", "json"):
-        assert sorted(path.stem for path in OUT.glob(f"*.{kind}")) == plots.figure_names(), kind
-    assert set(plots.figure_names()) <= {path.stem for path in OUT.glob("*.tex")}
+        assert sorted(path.stem for path in OUT.glob(f"*.{kind}")) == figure_files.figure_names(), (
+            kind
+        )
+    assert set(figure_files.figure_names()) <= {path.stem for path in OUT.glob("*.tex")}
 
 
 @FIGURES
@@ -99,29 +103,31 @@ def test_in_a_clean_clone_drawing_changes_no_number(folders, runs):
 
     before = said()
     write_recorded_runs(LAPTOP, "tabular", halved)
-    assert plots.draw_figures(["tabular"]) == {}
+    assert figure_files.draw_figures(["tabular"]) == {}
     assert said() == before
-    assert plots.draw_figures(["tabular"], own=True) == {}
+    assert figure_files.draw_figures(["tabular"], own=True) == {}
     assert said()["tabular.csv"] != before["tabular.csv"]
 
 
 def test_another_processors_last_digits_change_no_data(folders):
-    script, data = plots.load("maze_entropy"), folders / "figures" / "maze_entropy.csv"
-    now = plots.kept_data("maze_entropy", script.table(script.records()))
+    script, data = figure_files.load("maze_entropy"), folders / "figures" / "maze_entropy.csv"
+    now = figure_files.kept_data("maze_entropy", script.table(script.records()))
     before, recorded = data.read_bytes(), script.records()
     for change, redrawn in ((1e-9, False), (1e-3, True)):
         changed = recorded.metrics.assign(entropy=recorded.metrics["entropy"] * (1 + change))
-        kept = plots.kept_data("maze_entropy", script.table(replace(recorded, metrics=changed)))
+        kept = figure_files.kept_data(
+            "maze_entropy", script.table(replace(recorded, metrics=changed))
+        )
         assert (data.read_bytes() != before) == redrawn == (not kept.equals(now))
 
 
 def test_a_column_with_an_infinite_number_hides_no_change_of_the_others():
     table = pd.DataFrame({"N": [np.inf, 8.0], "weight": [1.0, 2.0]})
-    assert plots.agree(table, table * (1 + 1e-9))
-    assert not plots.agree(table, table.assign(N=[np.inf, 9.0]))
-    assert not plots.agree(table, table.assign(N=[7.0, 8.0]))
-    assert not plots.agree(table, table.assign(weight=["1", "2"]))
-    assert not plots.agree(table, table[:1]) and not plots.agree(table, table[["N"]])
+    assert figure_files.agree(table, table * (1 + 1e-9))
+    assert not figure_files.agree(table, table.assign(N=[np.inf, 9.0]))
+    assert not figure_files.agree(table, table.assign(N=[7.0, 8.0]))
+    assert not figure_files.agree(table, table.assign(weight=["1", "2"]))
+    assert not figure_files.agree(table, table[:1]) and not figure_files.agree(table, table[["N"]])
 
 
 def test_own_runs_are_drawn_into_their_own_folder_and_no_page_is_written(
@@ -129,7 +135,7 @@ def test_own_runs_are_drawn_into_their_own_folder_and_no_page_is_written(
 ):
     write_recorded_runs(LAPTOP, "tabular")
     monkeypatch.delenv("LAB_FIGURES")
-    monkeypatch.setattr(plots, "scripts", lambda: tmp_path)
+    monkeypatch.setattr(figure_files, "scripts", lambda: tmp_path)
     for name in ("tabular", "order"):
         copy(OUT.parent / f"{name}.py", tmp_path)
     assert main(["figures", "--own"]) == 0

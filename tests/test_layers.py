@@ -228,10 +228,11 @@ def test_the_settings_of_all_experiments_load_nothing_but_their_errors():
             assert {each for each in found if each.startswith("lab")} <= own, name
 
 
-def test_importing_the_plots_loads_no_trainer():
+def test_importing_the_plots_loads_no_trainer_and_the_verdicts_no_plots():
     loaded = loaded_by("import lab.show.plots")
     assert {"lab.show.plots", "lab.runs.sweep_results"} <= loaded
     assert not loaded & {"lab.toy", "lab.llm.train", "lab.runs.notebooks", "papermill", "torch"}
+    assert "matplotlib" not in loaded_by("import lab.papers.claims, lab.papers.pages")
 
 
 def tracked_folders() -> set[str]:

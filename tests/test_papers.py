@@ -18,7 +18,7 @@ from lab.runs.cluster import job
 from lab.runs.experiments import experiment, read_assignments
 from lab.runs.model_evaluation import Request
 from lab.runs.sweep_results import results
-from lab.show import plots
+from lab.show import figure_files
 from lab.toml_files import read_toml
 
 ITEMS = items()
@@ -38,7 +38,7 @@ def kept(monkeypatch):
 
 @EVERY_ITEM
 def test_what_stands_for_an_item_exists_and_what_does_not_is_said_in_words(item):
-    scripts = set(plots.figure_names())
+    scripts = set(figure_files.figure_names())
     assert set(item.also) <= scripts and set(item.figures) <= scripts
     assert item.figures or item.missing or item.hyperparameters or item.weights
     assert item.commands or item.missing.startswith("everything")
@@ -67,7 +67,7 @@ def test_a_command_of_the_page_is_one_that_the_lab_would_accept(command):
     elif verb == "explain":
         assert all(estimator(name) for name in words)
     else:
-        assert verb == "figures" and set(words) <= set(plots.figure_names())
+        assert verb == "figures" and set(words) <= set(figure_files.figure_names())
 
 
 @EVERY_ITEM
@@ -173,8 +173,8 @@ def test_the_command_writes_tables_and_pages(folders, monkeypatch, capsys):
     from lab.cli import main
 
     # All of them take a minute: one figure, and the pages of one table.
-    draw = plots.draw_figures
-    monkeypatch.setattr(plots, "draw_figures", lambda names, *style: draw(["weights"], *style))
+    draw = figure_files.draw_figures
+    monkeypatch.setattr(figure_files, "draw_figures", lambda _, *style: draw(["weights"], *style))
     monkeypatch.setattr(pages, "items", lambda: [BY_KEY["maxrl_table_3"]])
     monkeypatch.setattr(pages, "own_claims", list)
     assert main(["figures"]) == 0

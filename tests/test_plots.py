@@ -15,7 +15,7 @@ from matplotlib.colors import to_rgb
 from lab.errors import LabError
 from lab.project import CHECKOUT
 from lab.runs import results
-from lab.show import plots
+from lab.show import figure_files, plots
 
 
 def test_a_curve_is_a_line_and_a_thin_one_for_each_seed_in_one_look():
@@ -60,7 +60,7 @@ TABLE = pd.DataFrame({"p": [0.1, 0.2], "w": [1 / 3, 2.0]})
 def draw_and_save() -> None:
     figure, axes = plots.panels()
     axes.plot(TABLE["p"], TABLE["w"], label="w")
-    plots.save(figure, "one", TABLE, "A\n   caption.")
+    figure_files.save(figure, "one", TABLE, "A\n   caption.")
 
 
 def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
@@ -91,9 +91,9 @@ def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
     assert origin["commit"] is None or re.fullmatch(r"[0-9a-f]{40}(\+changes)?", origin["commit"])
 
 
-@pytest.mark.parametrize("venue, widths", plots.VENUES.items())
+@pytest.mark.parametrize("venue, widths", figure_files.VENUES.items())
 def test_a_figure_has_the_widths_of_its_venue(folders, venue, widths):
-    assert plots.draw_figures(["weights", "finite"], venue) == {}
+    assert figure_files.draw_figures(["weights", "finite"], venue) == {}
     out = folders / "figures" / ("" if venue == "icml" else venue)
     for name, width in zip(
         ("weights", "finite"), widths, strict=True
@@ -106,7 +106,7 @@ def test_a_figure_has_the_widths_of_its_venue(folders, venue, widths):
 
 def test_an_unknown_venue_is_refused_with_the_nearest(folders):
     with pytest.raises(LabError, match="unknown venue 'icmll': did you mean 'icml'?"):
-        plots.draw_figures(["weights"], "icmll")
+        figure_files.draw_figures(["weights"], "icmll")
     assert not (folders / "figures").exists()
 
 
@@ -132,9 +132,9 @@ def test_what_git_tracks_of_a_figure_does_not_change_with_commit_device_or_time(
             for id, run in recorded.runs.items()
         }
         monkeypatch.setattr("lab.runs.results", lambda *_: replace(recorded, runs=runs))
-        monkeypatch.setattr(plots, "commits", lambda: {"commit": commit})
-        monkeypatch.setattr(plots, "versions", lambda: {"numpy": commit})
-        assert plots.draw_figures(["maze_walks"]) == {}
+        monkeypatch.setattr(figure_files, "commits", lambda: {"commit": commit})
+        monkeypatch.setattr(figure_files, "versions", lambda: {"numpy": commit})
+        assert figure_files.draw_figures(["maze_walks"]) == {}
         return {path: path.read_bytes() for path in files_in(out) if path.parent == out}
 
     assert draw("a" * 40, "one processor", 1.5) == draw("b" * 40, "another", 99.0)
@@ -143,4 +143,4 @@ def test_what_git_tracks_of_a_figure_does_not_change_with_commit_device_or_time(
 
 def test_figures_go_where_the_variable_says_and_otherwise_into_the_project(monkeypatch):
     monkeypatch.delenv("LAB_FIGURES")
-    assert plots.out_folder() == CHECKOUT / "figures" / "out"
+    assert figure_files.out_folder() == CHECKOUT / "figures" / "out"

@@ -304,7 +304,7 @@ def bootstrap_each(
     low = np.quantile(resampled, (1 - level) / 2, axis=0, method="lower")
     high = np.quantile(resampled, (1 + level) / 2, axis=0, method="higher")
     columns = np.column_stack((point.ravel(), low.ravel(), high.ravel())).tolist()
-    return [Interval(*column, level, {"problems": n}) for column in columns]
+    return [Interval(middle, start, end, level, {"problems": n}) for middle, start, end in columns]
 
 
 def _parts(array: Float[np.ndarray, "*values"], over: Over) -> list[Part]:

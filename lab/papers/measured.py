@@ -24,7 +24,7 @@ from lab.mathematics.weights import induced_weight
 from lab.runs.former_names import FORMER
 from lab.runs.sweep_results import Results, pass_at_k_of_groups, recorded_folder, results
 from lab.shapes import Array
-from lab.show import plots
+from lab.show.figure_files import figure_names, scripts
 
 # What a number is over: chance enters through these axes, or not at all, or nobody can tell.
 Axes = Over | Literal["exact", "one run"]
@@ -233,9 +233,9 @@ def _recorded(sweep: str, experiment: str, file: Path) -> Results:
 
 def _figure_data(name: str) -> tuple[pd.DataFrame, bool]:
     """The committed data of a figure, and whether they are of runs."""
-    if name not in plots.figure_names():
-        raise unknown("figure", name, plots.figure_names())
-    data = plots.scripts() / "out" / f"{name}.csv"
+    if name not in figure_names():
+        raise unknown("figure", name, figure_names())
+    data = scripts() / "out" / f"{name}.csv"
     if not data.exists():
         raise LabError(f"figure {name} was never drawn: run lab figures {name}")
     return pd.read_csv(data), bool(json.loads(data.with_suffix(".json").read_text())["runs"])

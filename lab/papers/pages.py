@@ -19,7 +19,7 @@ from lab.papers.registry import WORLDS, Claim, Item, items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, UNDECIDED, UNKNOWN, Family, signed
 from lab.project import CHECKOUT
 from lab.runs.run_folder import write_atomically
-from lab.show import plots
+from lab.show.figure_files import out_folder
 
 PAPERS_HEAD = """\
 # The papers: every figure and table
@@ -71,7 +71,7 @@ def pages() -> dict[Path, str]:
     folder that it names.
     """
     elsewhere = os.environ.get("LAB_FIGURES")
-    docs, out, all_items = Path(elsewhere or CHECKOUT / "docs"), plots.out_folder(), items()
+    docs, out, all_items = Path(elsewhere or CHECKOUT / "docs"), out_folder(), items()
     claims = [claim for item in all_items for claim in item.compare] + own_claims()
     texts: dict[Path, str] = {}
     for item in filter(tables.has_table, all_items):

@@ -19,7 +19,7 @@ from lab.papers.measured import Measured, exactly, measured_at
 from lab.papers.published import contradictions, printed
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED, UNKNOWN, Family, Step, steps
 from lab.project import CHECKOUT
-from lab.show import plots
+from lab.show.figure_files import figure_record
 from lab.toml_files import read_toml
 
 REGISTRY = CHECKOUT / "figures" / "papers.toml"
@@ -130,7 +130,7 @@ class Item:
     @property
     def drawn(self) -> list[str]:
         """Its figures that were drawn here."""
-        return [name for name in self.figures if plots.figure_record(name) is not None]
+        return [name for name in self.figures if figure_record(name) is not None]
 
     @property
     def notes(self) -> list[str]:

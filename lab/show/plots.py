@@ -1,36 +1,12 @@
-"""The house style, one line style per objective, and figures that carry their data.
+"""The house style, and what figures are drawn with: panels, curves, axes and labels.
 
-A figure is one script in figures/ with three parts: `CAPTION`, `table()`, and `draw(table)`. A
-figure of recorded runs also has `records()`, which loads them, and its table is `table(records)`.
-It is saved as five files and a sixth:
-
-NAME.pdf, NAME.png     the picture
-NAME.csv               the data that is drawn
-NAME.json              caption, runs with their commands, hashes of the data and of the records
-NAME.tex               for LaTeX: a figure environment with the caption, scale, seeds and n
-provenance/NAME.json   commits, versions, and each run's device and seconds
-
-The picture is drawn from the data file, and a data file stays where the numbers are the same but
-for another processor's last digits: so whoever draws the same gets the same bytes of all five. What
-else varies is in the sixth, which git ignores; of recorded runs, data/results keeps it too.
-
-A figure is judged by its data: tests/test_figures.py computes every table again and compares it
-with the committed file.
+`lab.show.figure_files` draws the scripts in figures/ and saves what they draw.
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
-import io
-import json
 import math
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
-from contextvars import ContextVar
-from pathlib import Path
-from types import ModuleType
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -41,13 +17,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
-from lab.errors import LabError, unknown
-from lab.latex import escaped
-from lab.project import project
-from lab.runs.experiments import experiment
-from lab.runs.provenance import commits, versions
-from lab.runs.run_folder import runs_root, write_atomically, write_json
-from lab.runs.sweep_results import Results, own_runs, reads_own_runs
+from lab.show.figure_files import COLUMN, PAGE, load, venue_width  # noqa: F401
 from lab.show.line_styles import (  # noqa: F401  (figures find them here)
     BLACK,
     BLUE,
@@ -69,13 +39,6 @@ from lab.show.line_styles import (  # noqa: F401  (figures find them here)
     method_style,
 )
 
-# Widths in inches. ICML: one column and the text width. NeurIPS has one column: half of its text
-# width, for two figures side by side, and the text width.
-COLUMN = 3.25
-PAGE = 6.75
-VENUES = {"icml": (COLUMN, PAGE), "neurips": (2.65, 5.5)}
-_venue = ContextVar("venue", default="icml")
-AGREEMENT = 1e-6  # relative, of numbers that another processor gives for the same runs
 STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
@@ -106,18 +69,6 @@ STYLE: dict[str, Any] = {
 }
 
 
-@contextmanager
-def drawn_for(venue: str) -> Iterator[None]:
-    """While it is active, `panels` takes COLUMN and PAGE for the widths of this venue."""
-    if venue not in VENUES:
-        raise unknown("venue", venue, VENUES)
-    token = _venue.set(venue)
-    try:
-        yield
-    finally:
-        _venue.reset(token)
-
-
 def use_style() -> None:
     """Set the house style for all figures drawn from now on."""
     plt.style.use(STYLE)
@@ -136,8 +87,7 @@ def panels(
     current venue. Further arguments go to `plt.subplots`, which also decides the form of `axes`.
     """
     use_style()
-    venue_widths = dict(zip(VENUES["icml"], VENUES[_venue.get()], strict=True))
-    width = venue_widths.get(width, width)
+    width = venue_width(width)
     if not height:
         height = rows * 0.72 * width / columns
     return plt.subplots(rows, columns, figsize=(width, height), **kwargs)
@@ -263,246 +213,3 @@ def label_ends(axes: Axes, ends: Iterable[tuple[str, float, LineStyle]]) -> None
     apart = isotonic_regression(np.subtract(places, least)).x + least
     for text, place, moved in zip(texts, places, apart, strict=True):
         text.set_position((4, (moved - place) * 72 / figure.dpi))
-
-
-def scripts() -> Path:
-    """The folder of the project's figures, one script each."""
-    return project().figures
-
-
-def out_folder() -> Path:
-    """Where figures are saved: the folder in the variable LAB_FIGURES, else figures/out.
-
-    Within `own_runs` it is not figures/out, which shows recorded runs, but the folder "figures"
-    beside the runs. Figures for a venue other than ICML are saved in a subfolder named after it.
-    """
-    usual = runs_root() / "figures" if reads_own_runs() else scripts() / "out"
-    folder = Path(os.environ.get("LAB_FIGURES") or usual)
-    return folder if _venue.get() == "icml" else folder / _venue.get()
-
-
-def save(
-    figure: Figure, name: str, table: pd.DataFrame, caption: str, records: Results | None = None
-) -> None:
-    """Write the files of a figure.
-
-    `table` is the table that is drawn, `records` the runs that it was computed from.
-    """
-    folder = out_folder()
-    kept_data(name, table)
-    runs = dict(sorted(records.runs.items())) if records else {}
-    problems = set(records.groups.groupby("run")["problem"].nunique()) if records else set()
-    record = {
-        "figure": name,
-        "caption": " ".join(caption.split()),
-        "command": f"lab figures {'--own ' if reads_own_runs() else ''}{name}",
-        "data": f"{name}.csv",
-        "data_sha256": hashlib.sha256((folder / f"{name}.csv").read_bytes()).hexdigest(),
-        "records_sha256": _digest(records) if records else None,
-        "problems": sorted(problems),  # that each run measured
-        "intervals": _interval_counts(table),
-        "runs": _identities(runs),
-    }
-    wide = figure.get_figwidth() > VENUES[_venue.get()][0]
-    for kind, content in picture_files(figure, name).items():
-        write_atomically(folder / f"{name}.{kind}", content)
-    write_json(folder / f"{name}.json", record)
-    write_atomically(folder / f"{name}.tex", latex_text(record, wide))
-    (folder / "provenance").mkdir(exist_ok=True)  # git ignores it, so that a clone has none
-    provenance = {
-        "figure": name,
-        **commits(),
-        "versions": versions(),
-        "runs": {id: run["provenance"] | {"seconds": run["seconds"]} for id, run in runs.items()},
-    }
-    write_json(folder / "provenance" / f"{name}.json", provenance)
-
-
-def kept_data(name: str, table: pd.DataFrame) -> pd.DataFrame:
-    """What NAME.csv holds, after it was written unless it holds these numbers already.
-
-    The same numbers from another processor differ in their last digits: what is within AGREEMENT
-    of the stored numbers leaves the file as it is.
-    """
-    path = out_folder() / f"{name}.csv"
-    # Processors differ in the last of the 16 digits of a float64.
-    text = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
-    if not path.exists() or not agree(pd.read_csv(path), pd.read_csv(io.StringIO(text))):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, text)
-    return pd.read_csv(path)
-
-
-def agree(then: pd.DataFrame, now: pd.DataFrame, near: float = AGREEMENT) -> bool:
-    """Whether two tables hold the same but for rounding.
-
-    Numbers agree to a relative `near`, or to a tenth of `near` of the largest in their column.
-    """
-    if list(then) != list(now) or len(then) != len(now):
-        return False
-    for column in now:
-        if not pd.api.types.is_float_dtype(now[column]):
-            if not then[column].equals(now[column]):
-                return False
-            continue
-        values = now[column].to_numpy()
-        largest = np.abs(values[np.isfinite(values)]).max(initial=0)
-        if not np.allclose(
-            then[column], values, rtol=near, atol=near * largest / 10, equal_nan=True
-        ):
-            return False
-    return True
-
-
-def _digest(records: Results) -> str:
-    """The hash of what was recorded."""
-    from pandas.util import hash_pandas_object
-
-    content = hashlib.sha256()
-    for table in (records.metrics, records.groups):
-        content.update(" ".join(table).encode())
-        content.update(hash_pandas_object(table, index=False).to_numpy().tobytes())
-    return content.hexdigest()
-
-
-def picture_files(figure: Figure, name: str) -> dict[str, bytes]:
-    """The content of NAME.pdf and NAME.png by their endings; the figure is closed.
-
-    They hold no dates and no program versions, so that the bytes depend on the picture alone.
-    """
-    metadata: dict[str, dict[str, str | None]] = {
-        "png": {"Title": name, "Software": None},
-        "pdf": {"Title": name, "Creator": None, "Producer": None, "CreationDate": None},
-    }
-    files = {}
-    for kind, facts in metadata.items():
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=kind, metadata=facts)
-        figure.set_layout_engine("none")  # laid out once, for both
-        files[kind] = buffer.getvalue()
-    plt.close(figure)
-    return files
-
-
-def _identities(runs: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """What the record of a figure says of its runs: it follows from their parameters alone."""
-    names = {run["params"]["experiment"] for run in runs.values()}
-    experiments = {name: experiment(name) for name in names}  # each preset is read once
-    identities = {}
-    for id, run in runs.items():
-        scale, parameters = run["params"]["scale"], run["params"]["parameters"]
-        identities[id] = {
-            "scale": scale,
-            "seed": parameters.get("seed"),
-            "command": experiments[run["params"]["experiment"]].command(scale, parameters),
-        }
-    return identities
-
-
-def _interval_counts(table: pd.DataFrame) -> dict[str, Any]:
-    """How many rows are drawn, how many with an interval, and over how many items, where stated.
-
-    The sizes are those in the columns "seeds", "problems" or "n" of the rows with an interval.
-    """
-    if "low" not in table:
-        return {}
-    with_interval = table[table["low"].notna()]
-    items = {"seeds": "seeds", "problems": "problems", "n": "problems"}
-    sizes = {
-        items[column]: sorted({int(size) for size in with_interval[column]})
-        for column in items
-        if column in table
-    }
-    return {"rows": len(table), "with_interval": len(with_interval), "over": sizes}
-
-
-def latex_text(record: dict[str, Any], wide: bool) -> str:
-    """The figure environment of a paper; `wide` is wider than a column of the current venue."""
-    # NeurIPS has one column, so that no figure spans two.
-    environment = "figure*" if wide and _venue.get() == "icml" else "figure"
-    return rf"""\begin{{{environment}}}[t]
-\centering
-\includegraphics{{{record["figure"]}.pdf}}
-\caption{{{escaped(record["caption"])} {escaped(footer(record))}}}
-\label{{fig:{record["figure"]}}}
-\end{{{environment}}}
-"""
-
-
-def footer(record: dict[str, Any]) -> str:
-    """What a figure was drawn from: scale, runs, seeds and n, as its record holds them."""
-    runs = record["runs"].values()
-
-    def all_of(key: str) -> str:
-        return ", ".join(sorted({str(run[key]) for run in runs})) or "none"
-
-    if not runs:
-        return "Scale: none, formulas and no runs. Seeds: none. n: none. Device: any."
-    n = " or ".join(map(str, record["problems"]))
-    words = (
-        f"Scale: {all_of('scale')}. Runs: {len(runs)}. Seeds: {all_of('seed')}. n: {n}"
-        " problems a run."
-    )
-    if drawn := record["intervals"]:
-        over = "".join(
-            f", over {' or '.join(map(str, sizes))} {items}"
-            for items, sizes in drawn["over"].items()
-        )
-        words += f" Rows drawn: {drawn['rows']}, {drawn['with_interval']} with an interval{over}."
-    return words
-
-
-def figure_names() -> list[str]:
-    """The names of all figures: one script each. LabError: this project has none."""
-    if not scripts().is_dir():
-        raise LabError(f"no {scripts()}: work in a project (lab init makes one) that has figures")
-    return sorted(path.stem for path in scripts().glob("*.py"))
-
-
-def draw_figures(
-    names: Iterable[str] = (), venue: str = "icml", own: bool = False
-) -> dict[str, str]:
-    """Draw the figures called `names`, or all of them if it is empty.
-
-    They show the recorded runs, or with `own` your own. Returns the figures that could not be
-    drawn, each with the error message.
-    """
-    plt.switch_backend("agg")  # draws into files, where there may be no screen
-    names = list(names) or figure_names()
-    for name in names:
-        if name not in figure_names():
-            raise unknown("figure", name, figure_names())
-    failed = {}
-    with drawn_for(venue), own_runs() if own else nullcontext():
-        for name in names:
-            try:
-                draw_figure(name)
-                print(f"{name}: {out_folder() / name}.pdf", flush=True)
-            except LabError as error:
-                failed[name] = str(error)
-    return failed
-
-
-def draw_figure(name: str) -> None:
-    """Run one figure script: load the records, compute the table, draw it, save its files."""
-    script = load(name)
-    records = script.records() if hasattr(script, "records") else None
-    table = kept_data(name, script.table() if records is None else script.table(records))
-    save(script.draw(table), name, table, script.CAPTION, records)
-
-
-def load(name: str) -> ModuleType:
-    """The script of a figure, as a module."""
-    specification = importlib.util.spec_from_file_location(
-        f"figures.{name}", scripts() / f"{name}.py"
-    )
-    assert specification is not None and specification.loader is not None
-    script = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(script)
-    return script
-
-
-def figure_record(name: str) -> dict[str, Any] | None:
-    """NAME.json, the record of a figure; None if the figure was not drawn."""
-    path = out_folder() / f"{name}.json"
-    return json.loads(path.read_text()) if path.exists() else None
