@@ -209,7 +209,8 @@ def _place(function: Callable[..., Any]) -> tuple[str, int | None]:
 
 
 _CATALOGUE: dict[str, tuple[Callable[..., Sequences], dict[str, Any]]] = {}
-# Functions that make an estimator out of another, `of`, by name.
+# By name, `NAME(of, *, option=default, ...)`: makes an estimator out of another, `of`. The spec of
+# one is written NAME(of, option=...): "lift(maxrl)".
 OPERATIONS: dict[str, Callable[..., Estimator]] = {}
 # Other names of catalogue entries, which recorded runs and sweep files hold: {alias: name}.
 ALIASES: dict[str, str] = {}
@@ -242,15 +243,6 @@ def register(
         return function
 
     return enter
-
-
-def operation(function: Callable[..., Estimator]) -> Callable[..., Estimator]:
-    """Decorator: `NAME(of, *, option=default, ...)` makes an estimator out of the estimator `of`.
-
-    Its spec is written NAME(of, option=...): "lift(maxrl)".
-    """
-    OPERATIONS[function.__name__] = function
-    return function
 
 
 def estimator(name: str | Estimator, **options: Any) -> Estimator:
@@ -305,7 +297,12 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
     values = complete(function, options, skip=1)
     # The label comes last: it formats options that the other facts have checked.
     ordered = sorted(facts.items(), key=lambda item: item[0] == "label")
-    fields = {fact: _fact(name, fact, value, values) for fact, value in ordered}
+    fields = {}
+    for fact, value in ordered:
+        fields[fact] = value
+        if callable(value):
+            with user_code(f"{fact} of estimator {name!r}", *_place(value)):
+                fields[fact] = value(**values)
     return Estimator(
         name,
         partial(function, **values),
@@ -332,14 +329,6 @@ def functions_named_in(text: str) -> list[Callable[..., Any]]:
     functions = OPERATIONS | {entry: function for entry, (function, _) in _CATALOGUE.items()}
     entries = sorted(ALIASES.get(name, name) for name in names)
     return [functions[entry] for entry in entries if entry in functions]
-
-
-def _fact(name: str, fact: str, value: Any, options: dict[str, Any]) -> Any:
-    """A fact of a catalogue entry; where it is a function of the options, what that returns."""
-    if not callable(value):
-        return value
-    with user_code(f"{fact} of estimator {name!r}", *_place(value)):
-        return value(**options)
 
 
 def estimator_names() -> list[str]:

@@ -10,9 +10,10 @@ because the batch that is weighed does not enter (docs/mathematics.md, "Estimato
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +21,7 @@ from numpy.typing import ArrayLike
 from lab.errors import complete_options, parse_call, real, unknown, whole
 from lab.mathematics.estimators import WITH_MEMORY, Estimator
 from lab.mathematics.objectives import objective
-from lab.mathematics.sequences import Sequences, centred
+from lab.mathematics.sequences import centred
 from lab.mathematics.weights import induced_weight
 from lab.shapes import Float, Int
 
@@ -30,27 +31,33 @@ IN_THE_HEADER = "  it has a memory of earlier batches, which every checkpoint ho
 SHOWN_RATES = (0.1, 0.5, 0.9)
 
 
-class Memory(Protocol):
+class Memory(ABC):
     """What every memory can do; each method leaves the memory as it was."""
 
+    held: ClassVar[str]  # the array that holds all that was seen
+
+    @abstractmethod
     def observe(self, K: ArrayLike, N: ArrayLike) -> Self:
         """The memory after a batch: K right rollouts of N in each group, N one number or several.
 
         Groups of another size than the setting's (lost rollouts) count by their pass rate.
         """
 
+    @abstractmethod
     def estimator(self) -> Estimator:
         """The estimator of the next batch."""
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All that the memory holds, for a checkpoint."""
+        return {self.held: getattr(self, self.held)}
 
     def restored(self, arrays: Mapping[str, np.ndarray]) -> Self:
         """A memory of the same settings that holds what `arrays` returned."""
+        return replace(cast(Any, self), **{self.held: np.array(arrays[self.held])})
 
 
 @dataclass(frozen=True, eq=False)
-class CurveRL:
+class CurveRL(Memory):
     """A = w(r̄)(r - r̄) with w = f(r̄)/F(r̄), of the pass rates in the last `batches` batches.
 
     f is the share of mixed groups at a pass rate, F their share at that rate or below: a problem
@@ -64,6 +71,7 @@ class CurveRL:
     """
 
     window: Int[np.ndarray, "batches bins"]
+    held: ClassVar = "window"
 
     def observe(self, K: ArrayLike, N: ArrayLike) -> CurveRL:
         right, size = np.broadcast_arrays(K, N)
@@ -82,13 +90,9 @@ class CurveRL:
         weight = np.divide(seen, below, out=np.zeros(len(seen)), where=below > 0)
         if not seen.any():
             weight = np.ones(len(seen))
-
-        def sequences(N: int) -> Sequences:
-            return centred(weight[self._bin(np.arange(N + 1), N)])
-
         return Estimator(
             "curverl",
-            sequences,
+            lambda N: centred(weight[self._bin(np.arange(N + 1), N)]),
             label="CurveRL",
             citation="Sun et al. 2026, arXiv 2605.24331, as in the official code",
             least=2,
@@ -96,15 +100,9 @@ class CurveRL:
             about=inspect.getdoc(CurveRL) or "",
         )
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {"window": self.window}
-
-    def restored(self, arrays: Mapping[str, np.ndarray]) -> CurveRL:
-        return replace(self, window=np.array(arrays["window"]))
-
 
 @dataclass(frozen=True, eq=False)
-class MovingBaseline:
+class MovingBaseline(Memory):
     """A = r - b, b the moving average of the mean rewards of earlier batches: b += rate (mean - b).
 
     The oldest baseline of policy gradients, and one for all problems. It moves the offset alone, so
@@ -117,6 +115,7 @@ class MovingBaseline:
 
     rate: float
     total: Float[np.ndarray, " 2"]
+    held: ClassVar = "total"
 
     @property
     def baseline(self) -> float:
@@ -142,12 +141,6 @@ class MovingBaseline:
             options={"rate": self.rate},
             about=inspect.getdoc(MovingBaseline) or "",
         )
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {"total": self.total}
-
-    def restored(self, arrays: Mapping[str, np.ndarray]) -> MovingBaseline:
-        return replace(self, total=np.array(arrays["total"]))
 
 
 def curverl(N: int, *, batches: int = 10) -> Memory:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError, real, write_call
-from lab.mathematics.estimators import Estimator, RealRewards, estimator, operation
+from lab.mathematics.estimators import OPERATIONS, Estimator, RealRewards, estimator
 from lab.mathematics.groups import check_real
 from lab.mathematics.sequences import Sequences
 from lab.mathematics.weights import finite_objective
@@ -31,7 +31,6 @@ BLOCK = 2**13
 TAILRL = "Ramasubramanian et al. 2026, arXiv 2609.02987"
 
 
-@operation
 def lift(of: str | Estimator, *, low: float | None = None, high: float | None = None) -> Estimator:
     """The estimator `of`, for real rewards; "lift(maxrl)" wherever an estimator is named.
 
@@ -65,6 +64,9 @@ def lift(of: str | Estimator, *, low: float | None = None, high: float | None = 
     return _lifted(binary, lowest, highest)
 
 
+OPERATIONS["lift"] = lift
+
+
 @lru_cache(maxsize=256)
 def _lifted(binary: Estimator, low: float | None, high: float | None) -> Estimator:
     """The same object for the same estimator and range, so that its tables are made once."""
@@ -82,10 +84,7 @@ def _lifted(binary: Estimator, low: float | None, high: float | None) -> Estimat
         eps=binary.eps,
         about=f"{binary.about}\n\nLifted to real rewards: these advantages for each level of the"
         " reward, summed over the levels.",
-        real=RealRewards(
-            partial(sum_of_levels, low=low or 0.0, high=high or 0.0),
-            **range_,
-        ),
+        real=RealRewards(partial(sum_of_levels, low=low or 0.0, high=high or 0.0), **range_),
     )
     lifted.coefficients(binary.least + 6)  # refuses a range that is missing
     return lifted
