@@ -61,14 +61,28 @@ class _Cells(NamedTuple):
     of_group: Int[np.ndarray, " groups"]
     problems: Int[np.ndarray, " cells"]  # how many have this pair
 
+    def chance(
+        self, p: Float[np.ndarray, " points"]
+    ) -> tuple[Float[np.ndarray, "cells points"], Float[np.ndarray, " cells"]]:
+        """p^K (1-p)^(n-K) at every point, relative to the largest, and the logarithm of that."""
+        from scipy.special import xlog1py, xlogy
 
-class _Likelihood(NamedTuple):
-    """The chance of every cell at every point of a grid, relative to its largest."""
+        wrong = self.n - self.right
+        logs = xlogy(self.right[:, None], p) + xlog1py(wrong[:, None], -p)
+        log_largest = logs.max(axis=1)
+        impossible = np.isinf(log_largest)
+        if impossible.any():
+            raise LabError(
+                f"grid {p} gives {self.right[impossible][0]} right rollouts no chance: add points"
+                " in (0, 1)"
+            )
+        return np.exp(logs - log_largest[:, None]), log_largest
 
-    p: Float[np.ndarray, " points"]
-    relative: Float[np.ndarray, "cells points"]
-    log_largest: Float[np.ndarray, " cells"]
-    cells: _Cells
+    def usual_grid(self) -> Float[np.ndarray, " points"]:
+        """Points from 0 to 1, even in arcsin sqrt p."""
+        # arcsin sqrt(K/n) has the standard deviation 1/(2 sqrt n): about four points for each
+        steps = max(200, math.ceil(4 * math.pi * math.sqrt(self.n.max())))
+        return np.sin(np.linspace(0, np.pi / 2, steps + 1)) ** 2
 
 
 def beta_binomial(n: ArrayLike, correct: ArrayLike) -> Beta:
@@ -142,11 +156,12 @@ def mixing(
     >>> fit.mass[[0, -1]].round(6).tolist(), fit.excess < 1e-6
     ([0.666667, 0.333333], True)
     """
-    likelihood = _likelihood(n, correct, grid)
-    problems = likelihood.cells.problems
-    mass, excess = _fit(likelihood.relative, problems, real("slack", slack, 0))
-    log_chance = np.log(likelihood.relative @ mass) + likelihood.log_largest
-    return Mixing(likelihood.p, mass, float(problems @ log_chance), excess)
+    cells = _cells(n, correct)
+    p = cells.usual_grid() if grid is None else check_pass_rates(grid).ravel()
+    chance, log_largest = cells.chance(p)
+    mass, excess = _fit(chance, cells.problems, real("slack", slack, 0))
+    log_likelihood = cells.problems @ (np.log(chance @ mass) + log_largest)
+    return Mixing(p, mass, float(log_likelihood), excess)
 
 
 def intervals(
@@ -164,10 +179,10 @@ def intervals(
     steps of a training, each of its groups has a count, and `of_problem` the numbers of their
     problems, from 0: a resample has all groups of a problem or none, because they are alike.
     """
-    likelihood = _likelihood(n, correct)
-    cells = likelihood.cells
-    groups = len(cells.of_group)
-    problem = np.arange(groups) if of_problem is None else np.asarray(of_problem)
+    cells = _cells(n, correct)
+    p = cells.usual_grid()
+    chance, _ = cells.chance(p)
+    problem = np.arange(len(cells.of_group)) if of_problem is None else np.asarray(of_problem)
     problems = int(problem.max()) + 1
 
     def statistic(resamples: Array, axis: int) -> Array:
@@ -175,9 +190,9 @@ def intervals(
         for resample in resamples:
             times = np.bincount(resample.astype(int), minlength=problems)
             size = np.bincount(cells.of_group, times[problem], len(cells.n)).astype(int)
-            mass, _ = _fit(likelihood.relative, size, slack)
+            mass, _ = _fit(chance, size, slack)
             masses.append(mass)
-        return sums(likelihood.p, np.stack(masses))
+        return sums(p, np.stack(masses))
 
     return bootstrap_each(np.arange(problems), statistic, draws=draws)
 
@@ -196,19 +211,20 @@ def resampled_mixing(
     >>> masses.shape == (4, len(p)), masses.sum(axis=1).round(12).tolist()
     (True, [1.0, 1.0, 1.0, 1.0])
     """
-    likelihood = _likelihood(n, correct)
-    problems, chance = likelihood.cells.problems, likelihood.relative
+    cells = _cells(n, correct)
+    problems, p = cells.problems, cells.usual_grid()
+    chance, _ = cells.chance(p)
     share = problems / problems.sum()
     resamples = np.random.default_rng(seed).multinomial(problems.sum(), share, draws)
     shares = np.vstack((share, resamples / problems.sum()))
     highest = chance @ _fit(chance, problems, 0)[0]
     allowed = -real("slack", slack, 1e-6) / problems.sum()
-    masses = np.full((len(shares), len(likelihood.p)), 1 / len(likelihood.p))
+    masses = np.full((len(shares), len(p)), 1 / len(p))
     steps = 0
     while steps < LEAST_STEPS or share @ np.log(chance @ masses[0] / highest) < allowed:
         masses *= (shares / (masses @ chance.T)) @ chance
         steps += 1
-    return likelihood.p, masses
+    return p, masses
 
 
 def dead_share(
@@ -291,29 +307,6 @@ def _cells(n: ArrayLike, correct: ArrayLike) -> _Cells:
         pairs, axis=1, return_inverse=True, return_counts=True
     )
     return _Cells(size, right, of_group, problems)
-
-
-def _likelihood(n: ArrayLike, correct: ArrayLike, grid: ArrayLike | None = None) -> _Likelihood:
-    """p^K (1-p)^(n-K) of every pair (n, K) at every point of the grid."""
-    from scipy.special import xlog1py, xlogy
-
-    cells = _cells(n, correct)
-    if grid is None:
-        # arcsin sqrt(K/n) has the standard deviation 1/(2 sqrt n): about four points for each
-        steps = max(200, math.ceil(4 * math.pi * math.sqrt(cells.n.max())))
-        p = np.sin(np.linspace(0, np.pi / 2, steps + 1)) ** 2
-    else:
-        p = check_pass_rates(grid).ravel()
-    wrong = cells.n - cells.right
-    logs = xlogy(cells.right[:, None], p) + xlog1py(wrong[:, None], -p)
-    log_largest = logs.max(axis=1)
-    impossible = np.isinf(log_largest)
-    if impossible.any():
-        raise LabError(
-            f"grid {p} gives {cells.right[impossible][0]} right rollouts no chance: add points in"
-            " (0, 1)"
-        )
-    return _Likelihood(p, np.exp(logs - log_largest[:, None]), log_largest, cells)
 
 
 def _fit(

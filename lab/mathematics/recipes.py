@@ -273,9 +273,8 @@ class Recipe:
 
     def at(self, p: ArrayLike) -> EffectiveWeight:
         """Weight, cost and share kept at the pass rates p."""
-        return effective_weight(
-            self.estimator, self.N, p, **{part: getattr(self, part) for part in PARTS[1:]}
-        )
+        parts = {part: getattr(self, part) for part in PARTS[1:]}
+        return effective_weight(self.estimator, self.N, p, **parts)
 
     def weight(self, p: ArrayLike) -> Float[np.ndarray, "*p"]:
         """The weight at the pass rates p."""
