@@ -544,43 +544,13 @@ def test_induced_weight_is_the_mean_over_all_rewards_of_a_bernoulli_policy(spec)
             )
 
 
-@EVERY_SPEC
-def test_expected_gradient_of_a_softmax_policy_is_the_induced_weight_times_grad_p(spec):
-    for N in sizes(spec, 4):
-        for right in ({0}, {0, 2}, {1, 2, 3}):
-            gradient, _ = gradient_moments(partial(defined, spec), N, POLICY, right)
-            weight = float(lab.induced_weight(spec, N, float(pass_rate(POLICY, right))))
-            for got, slope in zip(gradient, pass_rate_gradient(POLICY, right), strict=True):
-                assert weight * float(slope) == pytest.approx(float(got), rel=1e-11, abs=1e-13)
-
-
 @SPECS
-def test_closed_form_is_the_enumerated_weight(spec):
-    case, p = BY_SPEC[spec], Fraction(3, 10)
-    if case.finite is None:
-        with localcontext(prec=DIGITS):
-            expected = {N: zero_mean_weight(case.right, N, Decimal("0.3")) for N in sizes(spec)}
-    else:
-        expected = {N: case.finite(N, p) for N in sizes(spec)}
-    for N, weight in expected.items():
-        enumerated = bernoulli_weight(partial(defined, spec), N, p)
-        assert float(enumerated) == pytest.approx(float(weight), rel=1e-12)
-
-
-@pytest.mark.parametrize("spec", [spec for spec in BY_SPEC if spec not in FITTED])
-def test_induced_weight_of_thousands_of_rollouts_keeps_ten_digits(spec):
+def test_induced_weight_is_the_closed_form_to_ten_digits_for_thousands_of_rollouts_too(spec):
     case, p = BY_SPEC[spec], [1e-6, 1e-4, 0.02, 0.5, 0.93, 1 - 1e-6]
-    right = case.right and cache(case.right)
+    closed = case.finite or partial(zero_mean_weight, cache(case.right))
     with localcontext(prec=DIGITS):
-        for N in (128, 4096):
-            expected = [
-                float(
-                    case.finite(N, Decimal(x))
-                    if case.finite
-                    else zero_mean_weight(right, N, Decimal(x))
-                )
-                for x in p
-            ]
+        for N in (*sizes(spec), *(() if spec in FITTED else (128, 4096))):
+            expected = [float(closed(N, Decimal(x))) for x in p]
             np.testing.assert_allclose(lab.induced_weight(spec, N, p), expected, rtol=1e-10)
 
 
@@ -636,14 +606,6 @@ def test_a_group_of_one_follows_the_stated_rule(spec):
 
 
 # --- Facts that can be seen by eye --------------------------------------------------------------
-
-
-@EVERY_SPEC
-def test_two_rollouts_of_a_zero_mean_estimator_weigh_every_problem_alike(spec):
-    chosen = lab.estimator(spec)
-    if chosen.rules.zero_mean and chosen.least == 2:
-        weight = lab.induced_weight(chosen, 2, np.linspace(0, 1, 11))
-        assert np.ptp(weight) < 1e-12 * max(1, abs(weight[0]))
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,6 @@ with Python's.
 import hashlib
 import json
 import re
-import shutil
-import subprocess
 from dataclasses import fields
 from pathlib import Path
 
@@ -647,16 +645,6 @@ def test_the_built_file_is_made_from_the_sources_that_lie_beside_it():
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
     first = (FRONT.parent / "explorer.js").read_text(encoding="utf-8").splitlines()[0]
     assert first.endswith(f"sha256 {digest.hexdigest()}"), "npm ci && npm run build in front"
-
-
-@pytest.mark.skipif(
-    not (shutil.which("node") and (FRONT / "node_modules" / "esbuild").exists()),
-    reason="building needs node and `npm ci` in lab/explorer/front",
-)
-def test_building_again_gives_the_same_bytes(tmp_path):
-    built = tmp_path / "built.js"
-    subprocess.run(["node", "build.js", str(built)], cwd=FRONT, check=True, capture_output=True)
-    assert built.read_bytes() == (FRONT.parent / "explorer.js").read_bytes()
 
 
 def test_the_page_is_one_file_that_may_ask_nothing_of_anyone():

@@ -158,28 +158,6 @@ def test_second_moments_are_those_of_all_reward_vectors(kind, N):
 
 
 @KINDS
-@pytest.mark.parametrize("right", [{0}, {1, 3}, {0, 2, 3}])
-def test_the_trace_of_the_gradient_covariance_is_the_published_sum(kind, right):
-    p, slope = pass_rate(POLICY, right), pass_rate_gradient(POLICY, right)
-    square_slope = sum(x * x for x in slope)
-
-    def spread(members, chance):
-        """The trace of the score's covariance, given that the answer is in `members`."""
-        square = (
-            sum(POLICY[y] * sum(((y == a) - POLICY[a]) ** 2 for a in range(4)) for y in members)
-            / chance
-        )
-        return square - square_slope / chance**2
-
-    v1, v0 = spread(right, p), spread(set(range(4)) - right, 1 - p)
-    for N in (2, 3, 4):
-        _, trace = gradient_moments(scored(kind), N, POLICY, right)
-        D = lab.second_moments(kind, N, float(p))
-        found = (float(v1) * D.right + float(v0) * D.wrong) / N + float(square_slope) * D.successes
-        assert close(found, trace, rel=1e-11)
-
-
-@KINDS
 def test_the_labs_own_enumeration_gives_the_exact_fractions(kind):
     right, probabilities = {1, 3}, [float(x) for x in POLICY]
     for N in (2, 4):
