@@ -13,7 +13,6 @@ from lab.mathematics.metrics import (
     majority_at_k,
     pass_all_k,
     pass_at_k,
-    samples_ratio,
     samples_to_reach,
 )
 
@@ -126,13 +125,6 @@ def test_samples_to_reach_is_one_below_pass_at_one_and_infinite_out_of_reach():
         5
     )  # despite rounding
     assert samples_to_reach(8, [8, 8, 0], 0.67) == math.inf
-
-
-def test_samples_ratio_counts_how_many_times_fewer():
-    assert samples_ratio(100, [1, 1], [10, 10], 0.1) == pytest.approx(10.0)
-    assert samples_ratio(100, [0, 1], [1, 1], 0.8) == math.inf
-    assert samples_ratio(100, [1, 1], [0, 1], 0.8) == 0.0
-    assert math.isnan(samples_ratio(100, [0, 1], [0, 1], 0.8))
 
 
 @pytest.mark.parametrize(

@@ -169,21 +169,18 @@ def check_real(
         values = np.array(numbers, dtype=np.float64).reshape(rewards.shape)
     # Up to the rounding of float32, in which trainers hold rewards.
     low_as_held, high_as_held = float(np.float32(low)), float(np.float32(high))
-    lowest, highest = min(low, low_as_held), max(high, high_as_held)
-    ends = np.array([values.min(), values.max()]) if values.size else np.empty(0)  # nan, if one is
-    if np.isfinite(ends).all() and (lowest <= ends).all() and (ends <= highest).all():
-        return
-    invalid = ~np.isfinite(values)
-    if invalid.any():
+    missing = ~np.isfinite(values)
+    if missing.any():
         raise LabError(
-            f"{_first(invalid, rewards, group)}: a reward must be a finite number; leave a lost"
+            f"{_first(missing, rewards, group)}: a reward must be a finite number; leave a lost"
             " rollout out of its group"
         )
-    invalid = (values < lowest) | (values > highest)
-    raise LabError(
-        f"{_first(invalid, rewards, group)}: the declared range of rewards is"
-        f" [{low:g}, {high:g}]; declare a wider one, or mend the reward"
-    )
+    outside = (values < min(low, low_as_held)) | (values > max(high, high_as_held))
+    if outside.any():
+        raise LabError(
+            f"{_first(outside, rewards, group)}: the declared range of rewards is"
+            f" [{low:g}, {high:g}]; declare a wider one, or mend the reward"
+        )
 
 
 def _first(

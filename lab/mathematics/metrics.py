@@ -141,19 +141,6 @@ def samples_to_reach(n: ArrayLike, correct: ArrayLike, target: float) -> float:
     return k - 1 + min(1.0, (target - below) / (above - below))
 
 
-def samples_ratio(
-    n: ArrayLike, correct_base: ArrayLike, correct_ours: ArrayLike, target: float
-) -> float:
-    """How many times fewer samples ours needs than the base to reach `target`: base / ours.
-
-    Infinite if only ours reaches it, 0 if only the base does, NaN if neither; MaxRL's "x20".
-
-    >>> samples_ratio(4, [1, 1], [2, 2], 0.5)  # two samples against one
-    2.0
-    """
-    return samples_to_reach(n, correct_base, target) / samples_to_reach(n, correct_ours, target)
-
-
 def _whole(
     name: str, values: ArrayLike, low: int, n: ArrayLike | None, cure: str
 ) -> Int[np.ndarray, "*counts"]:

@@ -6,17 +6,14 @@ Every function takes or returns a table of `pass_rates`, one row for each proble
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from lab.errors import LabError, unknown
 from lab.mathematics.pass_rates import mixing
-from lab.mathematics.stats import compare, mean_interval_each
+from lab.mathematics.stats import Over, compare, mean_interval_each
 from lab.show.audit import SLACK, pass_rate_bins
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROW = ["setting", "seed", "problem"]  # identifies a row of pass_rates
 CHANCE = "no change, chance alone"  # in the place of a setting
@@ -84,8 +81,6 @@ def paired(rates: pd.DataFrame, against: str = "") -> pd.DataFrame:
     which the setting is better (ties count half), problems, seeds. The interval is over problems
     and, where there are two or more, seeds. Errors and `against` as in `baseline`.
     """
-    import pandas as pd
-
     against = baseline(rates, against)
     by_setting = {
         setting: seeds_by_problems(part) for setting, part in rates.groupby("setting", sort=False)
@@ -96,15 +91,12 @@ def paired(rates: pd.DataFrame, against: str = "") -> pd.DataFrame:
         ours, theirs = all_rates.align(by_setting[against], join="inner")
         if setting == against or not ours.size:
             continue
-        seeds, problems = ours.shape
-        if seeds > 1:
-            comparison = compare(ours.to_numpy(), theirs.to_numpy(), over="both")
-        else:
-            comparison = compare(ours.to_numpy()[0], theirs.to_numpy()[0])
+        values, over = _over_its_axes(ours.to_numpy())
+        comparison = compare(values, theirs.to_numpy().reshape(values.shape), over)
         difference = comparison.difference
         better = comparison.probability_of_improvement
         interval = f"[{difference.low:.4f}, {difference.high:.4f}]"
-        rows.append((setting, difference.point, interval, better.point, problems, seeds))
+        rows.append((setting, difference.point, interval, better.point, *ours.shape[::-1]))
     return pd.DataFrame(
         rows, columns=["setting", f"minus {against}", "interval", "better on", "problems", "seeds"]
     )
@@ -116,12 +108,15 @@ def under_names_of_others(rates: pd.DataFrame, against: str = "") -> pd.DataFram
     As `before` of `transitions` it pairs every setting with `against`. Errors and `against` as in
     `baseline`.
     """
-    import pandas as pd
-
     against = baseline(rates, against)
     ours = rates[rates["setting"] == against]
     others = [name for name in rates["setting"].unique() if name != against]
     return pd.concat([ours.assign(setting=name) for name in others], ignore_index=True)
+
+
+def _over_its_axes(values: np.ndarray) -> tuple[np.ndarray, Over]:
+    """Values "seeds problems ...", and what an interval is over; of one seed without that axis."""
+    return (values, "both") if len(values) > 1 else (values[0], "problems")
 
 
 def extremes(rates: pd.DataFrame) -> pd.DataFrame:
@@ -131,18 +126,14 @@ def extremes(rates: pd.DataFrame) -> pd.DataFrame:
     `evaluation` (a column of `rates`), with 95% intervals over problems and, where there are two or
     more, seeds.
     """
-    import pandas as pd
-
     edges, names = _bins(rates)
     rows = []
     for (evaluation, setting), part in rates.groupby(["evaluation", "setting"], sort=False):
         table = seeds_by_problems(part)
         seeds, problems = table.shape
         is_extreme = np.stack((table <= edges[1], table > edges[-2]), axis=-1).astype(float)
-        if seeds > 1:
-            shares = mean_interval_each(is_extreme, over="both", within=(0, 1))
-        else:
-            shares = mean_interval_each(is_extreme[0], within=(0, 1))
+        values, over = _over_its_axes(is_extreme)
+        shares = mean_interval_each(values, over, within=(0, 1))
         cells = [f"{share.point:.3f} [{share.low:.3f}, {share.high:.3f}]" for share in shares]
         n = part["n"].min()
         rollouts = f"{n:.0f}" if np.isfinite(n) else "exact"
@@ -163,8 +154,6 @@ def transitions(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     changed, from the counts of the first setting `before`. LabError: no row of one table has a
     match in the other.
     """
-    import pandas as pd
-
     edges, names = _bins(before, after)
     pairs = before[[*ROW, "pass_rate"]].merge(after[[*ROW, "pass_rate"]], on=ROW)
     if pairs.empty:
@@ -212,7 +201,6 @@ def _shares_by_chance(rates: pd.DataFrame, edges: list[float], names: list[str])
     move inwards. Computed from the distribution of pass rates behind the counts of `rates`
     (`lab.mathematics.pass_rates.mixing`, smooth).
     """
-    import pandas as pd
     from scipy.stats import binom
 
     n = rates["n"].astype(int)
