@@ -6,6 +6,8 @@ a1(K), the advantage of a right rollout, and a0(K), of a wrong one; `sequences.p
 """
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +29,11 @@ ZHU = "Zhu et al. 2025, arXiv 2506.01347"
 def _inverse(x: Float[np.ndarray, " outcomes"]) -> Float[np.ndarray, " outcomes"]:
     """1/x, and 0 where x is 0: a group whose divisor vanishes gets no advantage."""
     return np.divide(1.0, x, out=np.zeros_like(x), where=x > 0)
+
+
+def _limit(label: str, weight: Callable[[Array], Array]) -> Objective:
+    """A limit that is none of the named objectives."""
+    return replace(objective(weight), name=label, label=label)
 
 
 # --- Expected reward: w constant ----------------------------------------------------------------
@@ -189,21 +196,10 @@ def dgpo(N: int) -> Sequences:
     return centred(_inverse(2 * _std(N) ** 2))
 
 
-def _mapo_limit() -> Objective:
-    def value(p: Array) -> Array:
-        angle = np.arcsin(np.sqrt(p))
-        return np.log(p) - 4 * p + 2 * p**2 + angle - np.sin(4 * angle) / 4
-
-    def weight(p: Array) -> Array:
-        return 4 * np.sqrt(p * (1 - p)) + (1 - 4 * p * (1 - p)) / p
-
-    return Objective("mapo limit", "MAPO limit", "", value, weight)
-
-
 @register(
     label="MAPO",
     citation="Huang et al. 2025, arXiv 2509.18849",
-    limit=_mapo_limit(),
+    limit=_limit("MAPO limit", lambda p: 4 * np.sqrt(p * (1 - p)) + (1 - 4 * p * (1 - p)) / p),
     least=2,
     ddof=0,
 )
@@ -321,19 +317,16 @@ def pkpo(N: int, *, k: int, form: str = "s") -> Sequences:
 
 
 def _chen_limit(k: int) -> Objective:
-    return Objective(
-        f"pass@{k}, standardised",
-        f"pass@{k}, standardised",
-        "",
-        lambda p: 2 / k * np.arcsin(np.sqrt(-np.expm1(k * np.log1p(-p)))),
-        lambda p: (1 - p) ** (k / 2 - 1) / np.sqrt(-np.expm1(k * np.log1p(-p))),
-    )
+    def weight(p: Array) -> Array:
+        return (1 - p) ** (k / 2 - 1) / np.sqrt(-np.expm1(k * np.log1p(-p)))
+
+    return _limit(f"pass@{whole('k', k)}, standardised", weight)
 
 
 @register(
     label=lambda k: f"Pass@{k} Training",
     citation="Chen et al. 2025, arXiv 2508.10751",
-    limit=lambda k: _chen_limit(whole("k", k)),
+    limit=_chen_limit,
     least=lambda k: max(2, k),
     eps=0.0,
 )
@@ -399,10 +392,15 @@ def real_anchor(N: int, *, tau: float = 0.5) -> Sequences:
     return from_success_failure(N / (tau * (1 + K)), -N / (tau * (1 + N - K)))
 
 
+def _entropic_limit(eta: float) -> Objective:
+    lift = math.expm1(real("eta", eta, 1e-12, 700))
+    return _limit(f"entropic (eta {eta:g})", lambda p: lift / (eta * (1 + lift * p)))
+
+
 @register(
     label=lambda eta: f"entropic (eta {eta:g})",
     citation="exponential utility",
-    limit=lambda eta: _entropic_limit(real("eta", eta, 1e-12, 700)),
+    limit=_entropic_limit,
     least=2,
 )
 def entropic(N: int, *, eta: float) -> Sequences:
@@ -412,14 +410,3 @@ def entropic(N: int, *, eta: float) -> Sequences:
     """
     lift = math.expm1(eta)
     return centred(lift / eta / (1 + lift * np.linspace(0, 1, N + 1)))
-
-
-def _entropic_limit(eta: float) -> Objective:
-    lift = math.expm1(eta)
-    return Objective(
-        f"entropic(eta={eta:g})",
-        f"entropic (eta {eta:g})",
-        "",
-        lambda p: np.log1p(lift * p) / eta,
-        lambda p: lift / (eta * (1 + lift * p)),
-    )

@@ -66,21 +66,22 @@ class Rules:
     real: bool = False
 
     def __str__(self) -> str:
-        divisor = "" if self.eps is None else f", eps {self.eps:g}"
-        divisor += "" if self.ddof is None else f", ddof {self.ddof}"
-        mean = f"{'zero' if self.zero_mean else 'not zero'} mean in every group{divisor}"
-        if self.real:
-            equal = f"all of the lowest reward: {self.all_wrong}; all of the highest: "
-            equal += self.all_right
-            if self.all_wrong == self.all_right:
-                equal = f"all rewards equal: {self.all_wrong}"
-            warning = "; WARNING: some rollouts of the lowest reward are paid"
-        else:
-            equal = f"all wrong: {self.all_wrong}; all right: {self.all_right}"
-            warning = "; WARNING: some wrong rollouts are paid"
-        return (
-            f"group of one: {self.singleton}; {equal}; {mean}{warning if self.wrong_paid else ''}"
+        wrong, right = (
+            ("of the lowest reward", "of the highest") if self.real else ("wrong", "right")
         )
+        equal = f"all {wrong}: {self.all_wrong}; all {right}: {self.all_right}"
+        if self.real and self.all_wrong == self.all_right:
+            equal = f"all rewards equal: {self.all_wrong}"
+        mean = f"{'zero' if self.zero_mean else 'not zero'} mean in every group"
+        if self.eps is not None:
+            mean += f", eps {self.eps:g}"
+        if self.ddof is not None:
+            mean += f", ddof {self.ddof}"
+        parts = [f"group of one: {self.singleton}", equal, mean]
+        if self.wrong_paid:
+            paid = "rollouts of the lowest reward" if self.real else "wrong rollouts"
+            parts.append(f"WARNING: some {paid} are paid")
+        return "; ".join(parts)
 
 
 @dataclass(frozen=True)
