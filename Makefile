@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SWEEP := sweeps/laptop.toml
 # The tests of make test-fast: mathematics and layout; none trains or starts a process.
-FAST := catalogue design enumeration errors estimators explain groups layers losses objectives \
+FAST := catalogue design errors estimators explain groups layers losses objectives \
 	published rng shapes stats weights
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # As on most machines: what one process has compiled the others read.

@@ -62,13 +62,6 @@ def test_truncated_rollouts_follow_the_stated_policy(truncation, expected):
     assert {g.problem: g.rewards.tolist() for g in make_groups(SAMPLED, truncation)} == expected
 
 
-def test_an_unknown_truncation_policy_is_refused():
-    with pytest.raises(
-        LabError, match="truncation = 'drop': it must be one of 'score', 'zero', 'mask'"
-    ):
-        make_groups(SAMPLED, "drop")
-
-
 def test_the_shares_of_lost_and_truncated_rollouts_are_of_all_rollouts():
     assert shares(SAMPLED) == {"lost": 2 / 8, "truncated": 4 / 8}
     assert shares(iter(SAMPLED[:1])) == {"lost": 0, "truncated": 0}
@@ -76,12 +69,31 @@ def test_the_shares_of_lost_and_truncated_rollouts_are_of_all_rollouts():
         shares([])
 
 
-def test_the_same_rollout_twice_is_refused():
-    with pytest.raises(
-        LabError, match="rollout 1 of problem 'x' appears twice: give every rollout"
-    ):
-        make_groups([Rollout("x", 0, 1), Rollout("x", 1, 0), Rollout("x", 1, 0)], "score")
-    assert make_groups([Rollout("x", 1, 1), Rollout("y", 1, 0)], "score")[1].problem == "y"
+TWICE = [Rollout("x", 0, 1), Rollout("x", 1, 0), Rollout("x", 1, 0)]
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (
+            lambda: make_groups(SAMPLED, "drop"),
+            "truncation = 'drop': it must be one of 'score', 'z",
+        ),
+        (lambda: make_groups(TWICE, "score"), "rollout 1 of problem 'x' appears twice: give every"),
+        (
+            lambda: Group("x", (Rollout("x", 0, LOST),)),
+            "reward None in problem 'x', rollout 0: .*leave a lost rollout out",
+        ),
+        (
+            lambda: Group("x", (Rollout("x", 0, 1), Rollout("y", 1, 1))),
+            "rollout 1 of problem 'y' found in group 'x': .*lab.make_groups",
+        ),
+        (lambda: Group("x", ()), "group 'x' has no rollouts"),
+    ],
+)
+def test_what_is_no_group_is_refused(make, message):
+    with pytest.raises(LabError, match=message):
+        make()
 
 
 @pytest.mark.parametrize("reward", [0.5, 2.0, -1.0])
@@ -112,22 +124,6 @@ def test_a_reward_that_is_no_finite_number_is_named_with_problem_and_rollout(rew
         == f"reward {reward} in problem 'algebra/7', rollout 4: a reward must be a finite number; "
         "leave a lost rollout out of its group"
     )
-
-
-def test_a_lost_rollout_inside_a_group_is_refused():
-    with pytest.raises(
-        LabError, match="reward None in problem 'x', rollout 0: .*leave a lost rollout out"
-    ):
-        Group("x", (Rollout("x", 0, LOST),))
-
-
-def test_a_group_of_two_problems_or_of_nothing_is_refused():
-    with pytest.raises(
-        LabError, match="rollout 1 of problem 'y' found in group 'x': .*lab.make_groups"
-    ):
-        Group("x", (Rollout("x", 0, 1), Rollout("y", 1, 1)))
-    with pytest.raises(LabError, match="group 'x' has no rollouts"):
-        Group("x", ())
 
 
 def test_binarizing_counts_a_score_at_the_threshold_as_right():

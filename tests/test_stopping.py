@@ -95,17 +95,6 @@ def test_the_efficiency_is_the_signal_to_noise_of_a_rollout_relative_to_the_orac
     assert_allclose(rule.efficiency(P), oracle / (oracle + (b - P) ** 2), rtol=1e-9)
 
 
-def test_a_rule_of_one_round_is_a_group_of_fixed_size():
-    N, p = 6, P[1:-1]
-    rule = until(right=1, cap=N, round=N)
-    group = lab.second_moments("reinforce", N, p)
-    ours = rule.second_moments(p)
-    # A sum instead of a mean: N times the estimate, and D1, D0 are those of a rollout.
-    assert_allclose(ours.right, group.right, rtol=1e-12)
-    assert_allclose(ours.successes, N**2 * group.successes, rtol=1e-9)
-    assert_allclose(rule.efficiency(p), lab.efficiency("reinforce", N, p), rtol=1e-12)
-
-
 def noise(rule: StoppingRule, b: float, p: np.ndarray, explained: float) -> float:
     """Of a problem of each pass rate, in sum, if the baseline were b (v1 = v0)."""
     moments = replace(rule, baseline=b).second_moments(p)
