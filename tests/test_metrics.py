@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from lab.mathematics.metrics import (
-    majority_at_k,
+    majority,
     pass_all_k,
     pass_at_k,
-    samples_to_reach,
 )
 
 
@@ -21,15 +20,6 @@ def share_of_subsets(outcomes, k, judge):
     """The mean of judge(subset) over every k-subset of the samples, as a fraction."""
     subsets = list(itertools.combinations(outcomes, k))
     return sum((Fraction(judge(s)) for s in subsets), Fraction(0)) / len(subsets)
-
-
-def vote(right):
-    def judge(subset):
-        votes = [subset.count(answer) for answer in set(subset)]
-        wins = right in subset and subset.count(right) == max(votes)
-        return Fraction(wins, votes.count(max(votes)))
-
-    return judge
 
 
 def test_closed_forms_equal_the_enumeration_of_all_subsets():
@@ -81,50 +71,18 @@ def test_problems_may_have_different_numbers_of_samples():
 
 
 @pytest.mark.parametrize(
-    "counts", [(3,), (2, 1, 1), (3, 3), (1,) * 6, (4, 3, 2, 1), (2,) * 4, (5, 1, 0, 3)]
+    "right, wrong, wins",
+    [
+        (3, (), 1),
+        (2, (1, 1), 1),
+        (3, (3,), 1 / 2),
+        (1, (1,) * 5, 1 / 6),
+        (2, (3, 2), 0),
+        (0, (), 0),
+    ],
 )
-def test_majority_equals_the_enumeration_of_all_subsets(counts):
-    outcomes = [answer for answer, count in enumerate(counts) for _ in range(count)]
-    for k, right in itertools.product(range(1, len(outcomes) + 1), range(len(counts))):
-        exact = float(share_of_subsets(outcomes, k, vote(right)))
-        assert majority_at_k(counts, k, right) == pytest.approx(exact, abs=1e-13)
-
-
-def test_three_answers_equal_exact_whole_numbers():
-    a, b, c, k = 60, 45, 30, 41
-    total = Fraction(0)
-    for x, y in itertools.product(range(k + 1), repeat=2):
-        votes = (x, y, k - x - y)
-        if votes[2] >= 0 and x == max(votes):
-            total += Fraction(
-                math.comb(a, x) * math.comb(b, y) * math.comb(c, votes[2]), votes.count(x)
-            )
-    assert majority_at_k([a, b, c], k) == pytest.approx(
-        float(total / math.comb(a + b + c, k)), abs=1e-13
-    )
-
-
-def test_a_right_answer_that_never_came_never_wins():
-    assert majority_at_k([3, 5], 4, None) == 0.0
-    assert majority_at_k([0, 5], 4, 0) == 0.0
-
-
-def test_samples_to_reach_reads_the_line_between_whole_k():
-    assert samples_to_reach(100, [1, 1, 1], 0.125) == pytest.approx(12.5)  # pass@k = k/100
-    mean = float(pass_at_k(4096, [3, 40, 900], 37).mean())
-    assert samples_to_reach(4096, [3, 40, 900], mean) == pytest.approx(37, abs=1e-6)
-
-
-def test_samples_to_reach_is_one_below_pass_at_one_and_infinite_out_of_reach():
-    assert samples_to_reach(8, [4, 4], 0.3) == 1.0
-    assert samples_to_reach(8, [8, 0, 0], 1 / 3) == 1.0
-    assert samples_to_reach(8, [1, 1, 0], 2 / 3) == pytest.approx(
-        8
-    )  # reached at k = n, and not before
-    assert samples_to_reach([5, 41], [1, 1], (1 + 5 / 41) / 2) == pytest.approx(
-        5
-    )  # despite rounding
-    assert samples_to_reach(8, [8, 8, 0], 0.67) == math.inf
+def test_a_majority_is_the_share_of_the_winning_answers_that_is_right(right, wrong, wins):
+    assert majority(right, wrong) == wins
 
 
 @pytest.mark.parametrize(
@@ -148,14 +106,6 @@ def test_samples_to_reach_is_one_below_pass_at_one_and_infinite_out_of_reach():
         (
             lambda: pass_at_k(8, [True, False], 1),
             r"correct is bool of shape \(2,\): .*booleans: sum",
-        ),
-        (lambda: samples_to_reach(8, 1, 1.5), r"target is 1.5: .* give a target in \(0, 1\]"),
-        (lambda: majority_at_k([2, -1], 1), "counts at answer 1 is -1"),
-        (lambda: majority_at_k([2, 1], 4), "k is 4, where n is 3"),
-        (lambda: majority_at_k([2, 1], 1, 2), r"correct is 2 and counts has shape \(2,\)"),
-        (
-            lambda: majority_at_k([[2, 1]], 1),
-            r"counts has shape \(1, 2\): give counts of one problem",
         ),
     ],
 )

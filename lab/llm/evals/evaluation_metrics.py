@@ -27,11 +27,11 @@ from lab.errors import LabError
 from lab.judge.equality import rational
 from lab.judge.spelling import letters
 from lab.llm.data.prompts import LENGTH
-from lab.mathematics.metrics import majority_at_k, pass_all_k, pass_at_k
+from lab.mathematics.metrics import majority, pass_all_k, pass_at_k
 from lab.mathematics.stats import Comparison, Interval, bootstrap, compare, mean_interval
 
 REACH_DRAWS = 2000  # bootstrap draws where every draw needs the whole curve of pass@k
-ROUNDING = 1e-12  # as in `lab.metrics.samples_to_reach`
+ROUNDING = 1e-12  # of a mean pass@k that is to reach its target
 CURVE_BLOCK = 256  # values of k at a time, which bounds the memory
 
 
@@ -99,8 +99,7 @@ def summary(table: pd.DataFrame) -> dict[str, Interval]:
             f"{name}{k}": values for k, values in zip(ks, metric(n, right, ks).T, strict=True)
         }
     columns["majority"] = [
-        majority_at_k([c, *votes], c + sum(votes)) if c else 0.0
-        for c, votes in zip(right, judged["votes"], strict=True)
+        majority(c, votes) for c, votes in zip(right, judged["votes"], strict=True)
     ]
     columns["solved"] = right > 0
     columns["length"] = judged["tokens"] / answers
@@ -159,7 +158,11 @@ def _pass_curves(table: pd.DataFrame) -> NDArray:
 
 
 def _reach(curves: NDArray, target: NDArray) -> NDArray:
-    """`lab.metrics.samples_to_reach` of a target for each mean curve, "draws" of "draws k"."""
+    """The smallest k at which each mean curve, "draws k", is at its target, "draws".
+
+    It is made continuous by the straight line between k-1 and k. At least 1; infinite where the
+    whole curve falls short.
+    """
     # The index, k - 1, of the first k that reaches the target.
     first = (curves < target[:, None] - ROUNDING).sum(axis=1)
     draw = np.arange(len(curves))
