@@ -283,15 +283,13 @@ def power(a: float, b: float) -> Objective:
     )
 
 
-def integral(
-    weight: Function, p: Float[np.ndarray, "*p"], nodes: int = 128
-) -> Float[np.ndarray, "*p"]:
+def integral(weight: Function, p: Float[np.ndarray, "*p"]) -> Float[np.ndarray, "*p"]:
     """J(p), the integral of `weight` from 1/2 to p.
 
     By Gauss-Legendre quadrature in the log-odds z, where the integrand w p (1-p) is mild. At p = 0
     and 1 it is the limit if the weight is finite there, else nan: quadrature cannot tell.
     """
-    x, quadrature = np.polynomial.legendre.leggauss(nodes)
+    x, quadrature = np.polynomial.legendre.leggauss(128)
     end = np.log(p) - np.log1p(-p)
     # Log-odds of 40 are p = 1 - 4e-18: for a finite weight, as good as infinity.
     end = np.where(np.isinf(end) & np.isfinite(weight(p)), np.copysign(40.0, end), end)

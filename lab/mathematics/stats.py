@@ -129,7 +129,7 @@ def mean_interval(
 
 
 def mean_interval_each(
-    values: ArrayLike, over: Over = "problems", level: float = 0.95, within: Range | None = None
+    values: ArrayLike, over: Over = "problems", within: Range | None = None
 ) -> list[Interval]:
     """Several means of the same items, each with its interval: `mean_interval` on every column.
 
@@ -144,7 +144,7 @@ def mean_interval_each(
     if columns.ndim > len(_axes(over)) + 1:
         raise _too_many_axes(columns.shape)
     return [
-        mean_interval(columns[..., column], over, level, within)
+        mean_interval(columns[..., column], over, within=within)
         for column in range(columns.shape[-1])
     ]
 

@@ -91,13 +91,13 @@ def draw_distribution(axes: Axes, flow: pd.DataFrame, step: int) -> None:
     axes.set_ylim(0, flow["problem"].nunique())
 
 
-def moving_flow(flows: Mapping[str, pd.DataFrame], width: float = plots.PAGE) -> str:
+def moving_flow(flows: Mapping[str, pd.DataFrame]) -> str:
     """`draw_distribution` as a moving picture in HTML, one frame a record.
 
     One panel for each of `flows`, by its title. All have the same steps.
     """
     figure, axes = plots.panels(
-        columns=len(flows), width=width, height=2.3, sharey=True, squeeze=False
+        columns=len(flows), width=plots.PAGE, height=2.3, sharey=True, squeeze=False
     )
 
     def show(step: int) -> None:
