@@ -25,9 +25,6 @@ from lab.mathematics.sequences import Sequences
 from lab.mathematics.weights import finite_objective
 from lab.shapes import Float
 
-# Rewards that NumPy sorts and sums at once: 64 KiB stay in the cache, and arrays of up to 128 KiB
-# are made without asking the system for memory.
-BLOCK = 2**13
 TAILRL = "Ramasubramanian et al. 2026, arXiv 2609.02987"
 
 
@@ -121,46 +118,25 @@ def sum_of_levels(
     `low` counts only where a1[N] is not 0, `high` only where a0[0] is not 0. A sort and two sums
     along it: O(N log N).
     """
+    # Step m leads from r_(m-1) to r_(m), which N, N-1 .. 1 rollouts reach; the first is 0.
     if isinstance(rewards, np.ndarray):
-        return _sum_in_blocks(a1, a0, rewards, low, high)
-    ordered, order = rewards.sort(-1)
-    steps = ordered.diff(dim=-1, prepend=ordered[..., :1])
-    reached = (steps * a1[1:].flip(0)).cumsum(-1)
-    missed = (steps * a0[1:].flip(0)).cumsum(-1)
+        order = rewards.argsort(-1)
+        ordered = np.take_along_axis(rewards, order, -1)
+        steps = np.diff(ordered, prepend=ordered[..., :1])
+        right, wrong = a1[:0:-1], a0[:0:-1]
+    else:
+        ordered, order = rewards.sort(-1)
+        steps = ordered.diff(dim=-1, prepend=ordered[..., :1])
+        right, wrong = a1[1:].flip(0), a0[1:].flip(0)
+    reached = (steps * right).cumsum(-1)
+    missed = (steps * wrong).cumsum(-1)
     agreed = (ordered[..., :1] - low) * a1[-1] + (high - ordered[..., -1:]) * a0[0]
     A = reached + (missed[..., -1:] - missed) + agreed
+    if isinstance(rewards, np.ndarray):
+        result = np.empty_like(A)
+        np.put_along_axis(result, order, A, -1)
+        return result
     return A.scatter(-1, order, A)
-
-
-def _sum_in_blocks(
-    a1: Float[np.ndarray, " N_plus_1"],
-    a0: Float[np.ndarray, " N_plus_1"],
-    rewards: Float[np.ndarray, "*batch N"],
-    low: float,
-    high: float,
-) -> Float[np.ndarray, "*batch N"]:
-    """`sum_of_levels` of an array, a block of groups at a time, which stays in the cache."""
-    N = rewards.shape[-1]
-    groups = rewards.reshape(-1, N)
-    result = np.empty_like(groups)
-    size = max(1, BLOCK // N)
-    for start in range(0, len(groups), size):
-        block = groups[start : start + size]
-        first = N * np.arange(len(block))[:, None]  # the place of each group's first rollout
-        places = block.argsort(-1) + first
-        ordered = block.ravel()[places]
-        # Step m leads from r_(m-1) to r_(m), which N, N-1 .. 1 rollouts reach; the first is 0.
-        steps = np.zeros_like(ordered)
-        np.subtract(ordered[:, 1:], ordered[:, :-1], out=steps[:, 1:])
-        # The real parts sum a1 over the steps up to each reward, the imaginary parts a0.
-        sums = np.empty(steps.shape, dtype=np.complex128)
-        np.multiply(steps, a1[:0:-1], out=sums.real)
-        np.multiply(steps, a0[:0:-1], out=sums.imag)
-        sums.cumsum(-1, out=sums)
-        A = sums.real + (sums.imag[:, -1:] - sums.imag)
-        A += (ordered[:, :1] - low) * a1[-1] + (high - ordered[:, -1:]) * a0[0]
-        result[start : start + size].reshape(-1)[places] = A
-    return result.reshape(rewards.shape)
 
 
 def lifted_objective(
