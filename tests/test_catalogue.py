@@ -22,7 +22,6 @@ from enumeration import (
     POLICY,
     bernoulli_weight,
     binomial_row,
-    gradient_moments,
     pass_rate,
     pass_rate_gradient,
     reward_vectors,
@@ -649,30 +648,6 @@ def test_theorem_4_1_the_gradient_of_log_p_is_the_mean_score_of_right_answers():
         torch.autograd.grad(log_p, logits)[0], [float(x) for x in score], atol=1e-14
     )
     assert float(p) * lab.objective("ml").weight(float(p)) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("N", [1, 2, 3, 4])
-def test_theorem_4_2_eq_6_is_unbiased_for_the_sum_of_pass_at_k_over_k(N):
-    p, slope = pass_rate(POLICY, RIGHT), pass_rate_gradient(POLICY, RIGHT)
-    pass_at_k = [sum(k * (1 - p) ** (k - 1) * x / k for k in range(1, N + 1)) for x in slope]
-    assert gradient_moments(eq6, N, POLICY, RIGHT)[0] == pass_at_k
-    weight = float(lab.induced_weight("maxrl_eq6", N, float(p)))
-    assert weight * float(slope[0]) == pytest.approx(float(pass_at_k[0]), rel=1e-13)
-
-
-@pytest.mark.parametrize("N", [2, 3, 4])
-def test_algorithm_1_is_one_order_short_of_theorem_4_2(N):
-    p, slope = pass_rate(POLICY, RIGHT), pass_rate_gradient(POLICY, RIGHT)
-    order = {T: [(1 - (1 - p) ** T) / p * x for x in slope] for T in (N - 1, N)}
-    assert gradient_moments(over_mean, N, POLICY, RIGHT)[0] == order[N - 1]
-    assert gradient_moments(eq7, N, POLICY, RIGHT)[0] == order[N]
-    grid = np.linspace(0, 1, 21)
-    for spec, T in (("maxrl", N - 1), ("maxrl_eq6", N), ("maxrl_eq7", N), ("maxrl_loo", N)):
-        np.testing.assert_allclose(
-            lab.induced_weight(spec, N, grid),
-            lab.objective("truncated", order=T).weight(grid),
-            rtol=1e-13,
-        )
 
 
 def test_grpo_saturates_where_successes_are_rare():

@@ -7,12 +7,8 @@ import numpy as np
 import pytest
 from enumeration import (
     PAIRS,
-    POLICY,
     bernoulli_weight,
     chance,
-    gradient_moments,
-    pass_rate,
-    pass_rate_gradient,
     reward_vectors,
     scored,
 )
@@ -57,19 +53,6 @@ def test_a_gate_that_drops_has_the_weight_cost_and_share_of_all_outcomes(name, N
     is_kept = [[chance(r, p) for r in reward_vectors(N) if GATES[gate](N, sum(r))] for p in P]
     close(found.kept, [sum(each) for each in is_kept])
     assert (found.cost == N).all()
-
-
-@NAMES
-@pytest.mark.parametrize("right", [{3}, {0, 2}])
-def test_a_gate_on_a_softmax_policy_of_four_answers(name, right):
-    p = pass_rate(POLICY, right)
-    for gate in ("drop", "between(0.25, 0.5)"):
-        mean, _ = gradient_moments(gated_scores(name, gate), 3, POLICY, right)
-        weight = lab.effective_weight(name, 3, float(p), gate=gate).weight
-        close(
-            weight * np.array(pass_rate_gradient(POLICY, right), dtype=float),
-            mean,
-        )
 
 
 def absorbing_chain(name, N, p):

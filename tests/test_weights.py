@@ -214,28 +214,6 @@ def test_efficiencies_that_are_known_by_heart(N):
     )
 
 
-@pytest.mark.parametrize("N", [2, 4, 8])
-def test_subtracting_the_mean_score_adds_noise_where_pass_at_N_is_below_one_half(N):
-    eq6 = scored("maxrl_eq6")
-    for p in P:
-
-        def noise(c, p=p):  # D1 + D0 of eq. 6 minus c times the mean score
-            return expectation(lambda r: sum((a - c) ** 2 for a in eq6(r)), N, p) / N
-
-        pass_at_N = 1 - (1 - p) ** N
-        assert noise(1) - noise(0) == 2 * (1 - p) ** N - 1
-        near = [pass_at_N + Fraction(k, 50) for k in (-1, 1)]
-        assert all(noise(pass_at_N) < noise(c) for c in (0, 1, *near))
-        D6, D7, D1 = (
-            sum(lab.second_moments(kind, N, float(p))[:2])
-            for kind in ("maxrl_eq6", "maxrl_eq7", "maxrl")
-        )
-        assert D7 - D6 == pytest.approx(float(2 * (1 - p) ** N - 1), abs=1e-12)
-        assert D6 - D1 == pytest.approx(
-            float(pass_at_N), abs=1e-12
-        )  # Algorithm 1 is always the less noisy
-
-
 @pytest.mark.parametrize("N", [3, 5, 64])
 @pytest.mark.parametrize("kind", EVERY)
 def test_no_estimator_beats_the_oracle_baseline_or_the_ceiling_of_its_gaps(kind, N):
