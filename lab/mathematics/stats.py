@@ -48,6 +48,11 @@ class Interval:
     level: float
     n: dict[str, int]
 
+    @property
+    def over(self) -> str:
+        """The axes that it is over, "problems and seeds" for example."""
+        return " and ".join(self.n)
+
     def __str__(self) -> str:
         sizes = " and ".join(f"{size} {axis}" for axis, size in self.n.items())
         ends = f"[{self.low:.3f}, {self.high:.3f}]"
