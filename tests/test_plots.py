@@ -60,7 +60,8 @@ TABLE = pd.DataFrame({"p": [0.1, 0.2], "w": [1 / 3, 2.0]})
 def draw_and_save() -> None:
     figure, axes = plots.panels()
     axes.plot(TABLE["p"], TABLE["w"], label="w")
-    figure_files.save(figure, "one", TABLE, "A\n   caption.")
+    table = figure_files.kept_data("one", TABLE)
+    figure_files.save(figure, "one", table, "A\n   caption.")
 
 
 def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):

@@ -92,12 +92,11 @@ def out_folder() -> Path:
 def save(
     figure: Figure, name: str, table: pd.DataFrame, caption: str, records: Results | None = None
 ) -> None:
-    """Write the files of a figure.
+    """Write the files of a figure beside its data, which `kept_data` has written.
 
     `table` is the table that is drawn, `records` the runs that it was computed from.
     """
     folder = out_folder()
-    kept_data(name, table)
     runs = dict(sorted(records.runs.items())) if records else {}
     problems = set(records.groups.groupby("run")["problem"].nunique()) if records else set()
     record = {
