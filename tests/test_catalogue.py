@@ -545,10 +545,10 @@ def test_induced_weight_is_the_mean_over_all_rewards_of_a_bernoulli_policy(spec)
 
 @SPECS
 def test_induced_weight_is_the_closed_form_to_ten_digits_for_thousands_of_rollouts_too(spec):
-    case, p = BY_SPEC[spec], [1e-6, 1e-4, 0.02, 0.5, 0.93, 1 - 1e-6]
+    case, p = BY_SPEC[spec], [1e-6, 0.02, 0.5, 1 - 1e-6]
     closed = case.finite or partial(zero_mean_weight, cache(case.right))
     with localcontext(prec=DIGITS):
-        for N in (*sizes(spec), *(() if spec in FITTED else (128, 4096))):
+        for N in (*sizes(spec), *(() if spec in FITTED else (4096,))):
             expected = [float(closed(N, Decimal(x))) for x in p]
             np.testing.assert_allclose(lab.induced_weight(spec, N, p), expected, rtol=1e-10)
 
