@@ -4,8 +4,9 @@ Where a policy is one softmax over a few answers, the loss of N rollouts depends
 each answer was drawn. Drawing those counts in place of the N answers gives a gradient with exactly
 the same distribution.
 
-Under a stopping rule (`lab.stopping`) the numbers of right and of wrong draws have a law of their
-own: waiting times. Given them, which answers were drawn is multinomial within each kind.
+Under a stopping rule (`lab.mathematics.stopping`) the numbers of right and of wrong draws have a
+law of their own: waiting times. Given them, which answers were drawn is multinomial within each
+kind.
 """
 
 from __future__ import annotations
