@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from lab.errors import LabError, one_of, real, unknown, whole
 from lab.extras import EXTRAS, missing
 from lab.plugins import hand_on
-from lab.project import CHECKOUT, project
+from lab.project import CHECKOUT, project, read_toml
 from lab.training.termination import EXIT_CODE, Terminated
 
 if TYPE_CHECKING:
@@ -32,18 +32,14 @@ if TYPE_CHECKING:
 
 # They change how a run is made, but not what it computes.
 SETTINGS_OF_RUNS = ("checkpoint_minutes", "price", "max_hours")
-SETTINGS = (
-    "parameters, and settings of the run: scale=smoke|laptop|gpu24|h100|h200|paper, "
-    "device=cpu|cuda, "
-    "checkpoint_minutes=15, price=3.5 (per hour), max_hours=168"
-)
+TYPES = {"Path": Path, "int": int, "float": float}  # as commands.toml names them
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command in `argv` (default: that of this process) and return its exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # letters that a terminal lacks end no command
         sys.stdout.reconfigure(errors="backslashreplace")
-    arguments = PARSER.parse_args(argv)
+    arguments = _parser().parse_args(argv)
     if arguments.runs:
         os.environ["LAB_RUNS"] = str(arguments.runs.resolve())
     try:
@@ -95,61 +91,30 @@ def _refuse(error: LabError) -> int:
 
 # --- The parser -------------------------------------------------------------------------------
 
-Do = Callable[[argparse.Namespace], "int | None"]
-Argument = tuple[tuple[str, ...], dict[str, Any]]  # names and options, as argparse takes them
 
-PARSER = argparse.ArgumentParser(
-    prog="lab",
-    description=(
-        "Objectives for reinforcement learning from verifiable rewards: explore, run, publish."
-    ),
-)
-PARSER.add_argument(
-    "--runs",
-    type=Path,
-    metavar="DIR",
-    help="folder that holds the runs (default: runs/ in the project)",
-)
-PARSER.add_argument(
-    "--plugin",
-    action="append",
-    default=[],
-    metavar="FILE",
-    help="a plugin of yours: a Python file, a module or a preset (may be repeated)",
-)
-COMMANDS = PARSER.add_subparsers(required=True, metavar="COMMAND")
+def _parser() -> argparse.ArgumentParser:
+    """The parser of what lab/commands.toml says; the command NAME is the function `_NAME`."""
+    tables = read_toml(Path(__file__).with_name("commands.toml"))
+    about = {name: table.pop("help") for name, table in tables.items()}
+    parser = argparse.ArgumentParser(prog="lab", description=about.pop("lab"))
+    _add_arguments(parser, tables["lab"])
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, help in about.items():
+        command = commands.add_parser(name, help=help, description=help)
+        command.set_defaults(do=globals()[f"_{name}"])
+        like = tables[name].pop("like", None)
+        _add_arguments(command, (tables[like] if like else {}) | tables[name])
+    return parser
 
 
-def verb(help: str, *arguments: Argument) -> Callable[[Do], Do]:
-    """Makes the function `_NAME` the command NAME, in the order of `lab --help`."""
-
-    def add(function: Do) -> Do:
-        name = function.__name__.removeprefix("_")
-        command = COMMANDS.add_parser(name, help=help, description=help)
-        command.set_defaults(do=function)
-        for names, options in arguments:
-            command.add_argument(*names, **options)
-        return function
-
-    return add
-
-
-def option(*names: str, **options: Any) -> Argument:
-    """An argument, with the options of `ArgumentParser.add_argument`."""
-    return names, options
-
-
-def path_to(*names: str, **options: Any) -> Argument:
-    return names, {"type": Path, **options}
-
-
-def flag(*names: str, **options: Any) -> Argument:
-    return names, {"action": "store_true", **options}
-
-
-def key_values(help: str) -> Argument:
-    """Further words key=value."""
-    return ("values",), {"nargs": "*", "metavar": "key=value", "help": help}
+def _add_arguments(parser: argparse.ArgumentParser, table: dict[str, Any]) -> None:
+    for names, options in table.items():
+        if isinstance(options, str):
+            action = "store_true" if names.startswith("--") else "store"
+            options = {"help": options, "action": action}
+        elif "type" in options:
+            options = options | {"type": TYPES[options["type"]]}
+        parser.add_argument(*names.split(), **options)
 
 
 # --- Experiments and sweeps -------------------------------------------------------------------
@@ -172,37 +137,6 @@ def _read_request(name: str, assignments: list[str]) -> tuple[Config, dict[str, 
     return experiment(name).configure(scale, parameters), settings
 
 
-def _announce(arguments: argparse.Namespace) -> tuple[Config, dict[str, Any]] | None:
-    """As `_read_request`, the header of the run printed; None if only words were asked for."""
-    from lab.runs.experiments import experiment, experiments
-
-    if arguments.name is None:
-        for name in experiments():
-            print(f"{name:10} {experiment(name).title}")
-        return None
-    config, settings = _read_request(arguments.name, arguments.values)
-    chosen = experiment(arguments.name)
-    if arguments.show:
-        print(f"{chosen.name}: {chosen.title}")
-        print(f"scales: {', '.join(chosen.scales)}; here {config.scale}\n")
-        for key, value in config.settings().items():
-            print(f"  {key + ' = ' + repr(value):28} {chosen.rules[key].help}")
-        return None
-    print(chosen.header(config), flush=True)
-    return config, settings
-
-
-RUN = (
-    option("name", help="the experiment; without it, list them all", nargs="?"),
-    key_values(SETTINGS),
-    flag("--show", help="print the parameters and their meaning, and run nothing"),
-)
-
-
-@verb(
-    "make a project of your own: a repository in which every command works",
-    path_to("folder", help="a new folder; its name is the project's", metavar="NAME"),
-)
 def _init(arguments: argparse.Namespace) -> None:
     from lab.runs.new_project import init
 
@@ -210,37 +144,41 @@ def _init(arguments: argparse.Namespace) -> None:
     print(f"next: cd {arguments.folder}, git init, commit, and what its README.md says")
 
 
-@verb("execute the notebook of an experiment into its run folder", *RUN)
 def _run(arguments: argparse.Namespace) -> None:
-    if request := _announce(arguments):
-        from lab.runs.notebooks import run_notebook
-        from lab.runs.run_folder import Run
+    from lab.runs.notebooks import run_notebook
 
-        config, settings = request
-        before = Run.of(config).finished
-        _print_outcome(arguments, run_notebook(config, **settings), before)
+    _make(arguments, run_notebook)
 
 
-@verb(
-    "train the same experiment without Jupyter into the same folder",
-    *RUN,
-    option(
-        "--view",
-        help="log the records to this tool as well",
-        choices=["tensorboard", "wandb"],
-        default="",
-    ),
-)
 def _train(arguments: argparse.Namespace) -> None:
-    if request := _announce(arguments):
-        from lab.runs.run_folder import Run
-        from lab.runs.training import leads, train
+    from lab.runs.training import train
 
-        config, settings = request
-        before = Run.of(config).finished
-        run = train(config, view=arguments.view, **settings)
-        if leads():
-            _print_outcome(arguments, run, before)
+    _make(arguments, partial(train, view=arguments.view))
+
+
+def _make(arguments: argparse.Namespace, make: Callable[..., Run]) -> None:
+    """Print the header of a run, `make` it, and print its outcome; or only what was asked about."""
+    from lab.runs.experiments import experiment, experiments
+    from lab.runs.run_folder import Run
+    from lab.runs.training import leads
+
+    if arguments.name is None:
+        for name in experiments():
+            print(f"{name:10} {experiment(name).title}")
+        return
+    config, settings = _read_request(arguments.name, arguments.values)
+    chosen = experiment(arguments.name)
+    if arguments.show:
+        print(f"{chosen.name}: {chosen.title}")
+        print(f"scales: {', '.join(chosen.scales)}; here {config.scale}\n")
+        for key, value in config.settings().items():
+            print(f"  {key + ' = ' + repr(value):28} {chosen.rules[key].help}")
+        return
+    print(chosen.header(config), flush=True)
+    before = Run.of(config).finished
+    run = make(config, **settings)
+    if leads():
+        _print_outcome(arguments, run, before)
 
 
 def _print_outcome(arguments: argparse.Namespace, run: Run, before: bool) -> None:
@@ -283,11 +221,6 @@ def _from_here(path: Path) -> str:
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
-@verb(
-    "check whether this machine can finish a run and what it will cost, without training",
-    option("name", help="the experiment"),
-    key_values(SETTINGS),
-)
 def _preflight(arguments: argparse.Namespace) -> int:
     from lab.runs.experiments import experiment
     from lab.runs.readiness import readiness
@@ -301,11 +234,6 @@ def _preflight(arguments: argparse.Namespace) -> int:
     return 1 if any(finding.fault for finding in findings) else 0
 
 
-@verb(
-    "run every preset for a few steps on this machine's GPU and record time and memory",
-    option("--only", help="only the parts whose names contain TEXT", default="", metavar="TEXT"),
-    path_to("--out", help="folder of the results (default: data/results/gpu)", metavar="DIR"),
-)
 def _rehearse(arguments: argparse.Namespace) -> int:
     from lab.runs.rehearsal import fill_readme, rehearse
 
@@ -317,69 +245,57 @@ def _rehearse(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-@verb(
-    "do every run of a TOML file that is not finished",
-    path_to("file", help="a sweep file, such as sweeps/laptop.toml"),
-    option(
-        "--jobs",
-        help="number of runs at the same time (default: one per GPU, without a GPU one per core, "
-        "or as many as fit on the Ray cluster); with more jobs than GPUs, runs share GPUs",
-        type=int,
-    ),
-    key_values(
-        "executor=ray: run on an existing Ray cluster (RAY_ADDRESS) whose nodes see this "
-        "folder; gpus=1: GPUs per run on that cluster"
-    ),
-    flag("--fail-fast", help="start no further runs after a failure"),
-    flag("--train", help="use lab train instead of lab run, without Jupyter"),
-)
 def _sweep(arguments: argparse.Namespace) -> int:
     from lab.runs.experiments import read_assignments
+    from lab.runs.processes import Workers
+    from lab.runs.ray_executor import RayExecutor
     from lab.runs.sweep import sweep, visible_gpus
-    from lab.runs.sweep_file import claims, rates, read_sweep
+    from lab.runs.sweep_file import rates, read_sweep
 
-    if claims(arguments.file):
-        from lab.papers.claims import claims_of_sweep  # imports Matplotlib
-
-        claims_of_sweep(arguments.file)  # one that nobody could test is refused before it runs
+    _refuse_claims(arguments.file)
     if arguments.jobs is not None and arguments.jobs < 1:
         raise LabError(f"--jobs {arguments.jobs}: at least one process is needed")
-    keep_going = not arguments.fail_fast
-    verb = "train" if arguments.train else "run"
     settings = {"executor": "local", "gpus": 0} | read_assignments(arguments.values)
     for key in settings.keys() - {"executor", "gpus"}:
         raise unknown("setting of a sweep", key, ["executor", "gpus"])
     gpus = whole("gpus", settings["gpus"], 0)
+    executor: Workers | RayExecutor
     if one_of("executor", settings["executor"], ("local", "ray")) == "ray":
-        from lab.runs.ray_executor import RayExecutor
-
         read_sweep(arguments.file)  # a faulty file is refused before the cluster is contacted
-        with RayExecutor(gpus) as executor:
-            jobs = arguments.jobs or executor.slots
-            outcome = sweep(arguments.file, jobs, keep_going, verb, executor)
+        executor = RayExecutor(arguments.jobs, gpus)
     elif gpus:
         raise LabError(
             f"gpus = {gpus}: only Ray assigns GPUs to runs; add executor=ray, or leave gpus out"
         )
     else:
-        visible = visible_gpus()
-        jobs = arguments.jobs or len(visible) or os.cpu_count() or 1
-        outcome = sweep(arguments.file, jobs, keep_going, verb, gpus=visible)
-    print(
-        f"{len(outcome.before)} finished before, {len(outcome.now)} now, "
-        f"{len(outcome.failed)} failed"
-    )
-    for run, reason in outcome.failed:
+        executor = Workers(arguments.jobs, visible_gpus())
+    with executor:
+        verb = "train" if arguments.train else "run"
+        outcome = sweep(arguments.file, executor, not arguments.fail_fast, verb)
+    done, failed = outcome.before + outcome.now, outcome.failed
+    print(f"{len(outcome.before)} finished before, {len(outcome.now)} now, {len(failed)} failed")
+    for run, reason in failed:
         print(f"failed: {run.path / 'log.txt'}: {reason}", file=sys.stderr)
     for choice in rates(arguments.file):
         if not choice.missing:
             print(choice)
-    done = outcome.before + outcome.now
     finished = [item.run for item in read_sweep(arguments.file) if item.run in done]
     _print_remarks(finished)
-    if not outcome.failed:
+    if not failed:
         _name_reports(arguments, arguments.file, finished)
-    return 1 if outcome.failed else 0
+    return 1 if failed else 0
+
+
+def _refuse_claims(file: Path) -> bool:
+    """Whether a sweep file has claims. LabError: one cannot be tested, or was changed."""
+    from lab.runs.sweep_file import claims
+
+    if not claims(file):
+        return False
+    from lab.papers.claims import claims_of_sweep  # imports Matplotlib
+
+    claims_of_sweep(file)
+    return True
 
 
 def _print_remarks(runs: list[Run]) -> None:
@@ -397,12 +313,6 @@ def _print_remarks(runs: list[Run]) -> None:
             print(f"lab: {name}: {remark}", file=sys.stderr)
 
 
-@verb(
-    "write a language model's preset for verl: command, configuration, Slurm and Ray scripts",
-    option("name", help="the experiment"),
-    key_values("parameters (estimator=ppo is possible too), and nodes=1 gpus=8 scale=paper"),
-    flag("--dry", help="print verl's command and write nothing"),
-)
 def _cluster(arguments: argparse.Namespace) -> None:
     from lab.llm.train import verl_config
     from lab.runs.cluster import job, prepare
@@ -423,34 +333,19 @@ def _cluster(arguments: argparse.Namespace) -> None:
 # --- Results ----------------------------------------------------------------------------------
 
 
-@verb(
-    "copy the results of a finished sweep to data/results",
-    path_to("file", help="the sweep file"),
-    flag(
-        "--check",
-        help="write nothing: compare the runs with the recorded ones, and exit with 1 if they "
-        "differ by more than rounding explains",
-    ),
-)
 def _record(arguments: argparse.Namespace) -> int:
-    if not arguments.check:
-        from lab.runs.sweep_file import claims
-        from lab.runs.sweep_results import claims_file, record
+    from lab.runs.reproduction import repetitions
+    from lab.runs.sweep_results import claims_file, record
 
-        if claims(arguments.file) or claims_file(arguments.file).exists():
-            from lab.papers.claims import record_with_claims, verdict_lines  # imports Matplotlib
+    has_claims = _refuse_claims(arguments.file)
+    if not arguments.check:
+        if has_claims or claims_file(arguments.file).exists():
+            from lab.papers.claims import record_with_claims, verdict_lines
 
             print(*record_with_claims(arguments.file), *verdict_lines(arguments.file), sep="\n")
         else:
             print(*record(arguments.file), sep="\n")
         return 0
-    from lab.runs.reproduction import repetitions
-    from lab.runs.sweep_file import claims
-
-    if claims(arguments.file):
-        from lab.papers.claims import claims_of_sweep
-
-        claims_of_sweep(arguments.file)  # refuses claims that were changed
     repeated = repetitions(arguments.file)
     for repetition in repeated:
         print(*repetition.lines(), sep="\n")
@@ -461,19 +356,6 @@ def _record(arguments: argparse.Namespace) -> int:
     return 1
 
 
-@verb(
-    "draw figures from theory and recorded runs into figures/out",
-    option(
-        "names",
-        help="names of figures (default: all, with the papers' tables and pages)",
-        nargs="*",
-    ),
-    option("--style", help="figure widths of icml (default) or neurips", default="icml"),
-    flag(
-        "--own",
-        help="draw your own finished runs, not the recorded ones, into the folder figures of runs",
-    ),
-)
 def _figures(arguments: argparse.Namespace) -> int:
     from lab.show.figure_files import draw_figures
 
@@ -489,21 +371,6 @@ def _figures(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-@verb(
-    "write a page on finished runs: curves, table, paired comparison, provenance",
-    path_to("sources", help="a sweep file, or folders of finished runs", nargs="+", metavar="RUNS"),
-    option("--experiment", help="experiment, if the sweep file trains several", default=""),
-    option("--metric", help="metric to plot and tabulate (default: pass@1)", default="pass@1"),
-    option("--by", help="parameters that distinguish settings", default="", metavar="'KEY ...'"),
-    option(
-        "--against", help="setting that the others are compared with", default="", metavar="SETTING"
-    ),
-    path_to(
-        "--out",
-        help="file to write (default: report.html in the page's run folder)",
-        metavar="FILE",
-    ),
-)
 def _report(arguments: argparse.Namespace) -> None:
     from lab.papers.claims import verdict_lines
     from lab.runs.sweep_file import read_sweep
@@ -522,14 +389,6 @@ def _report(arguments: argparse.Namespace) -> None:
     print(report(arguments.sources, arguments.out, verdicts, **options))
 
 
-@verb(
-    "execute the notebooks that are committed with outputs, and write these into them",
-    option("names", help="experiments (default: those whose notebooks have outputs)", nargs="*"),
-    flag(
-        "--index",
-        help="only write notebooks/README.md, the list of all notebooks that make lab opens",
-    ),
-)
 def _lessons(arguments: argparse.Namespace) -> None:
     from lab.runs import ladder
     from lab.runs.experiments import NOTEBOOKS, experiment
@@ -553,14 +412,6 @@ def _lessons(arguments: argparse.Namespace) -> None:
             print(path)
 
 
-@verb(
-    "check the environment, data, presets and notebooks",
-    flag(
-        "--runs",
-        help="verify instead what all run folders hold: records, groups, checkpoints, digests",
-        dest="stored",
-    ),
-)
 def _check(arguments: argparse.Namespace) -> int:
     from lab.runs.checks import check_runs, checks
 
@@ -578,18 +429,6 @@ def _check(arguments: argparse.Namespace) -> int:
 # --- Language models --------------------------------------------------------------------------
 
 
-@verb(
-    "sample a language model on problem sets, score the completions, print a table",
-    option("model", help="a folder, a name on the hub, or RUN or RUN@STEP of a training"),
-    option(
-        "sets",
-        help="problem sets (lab data check), arithmetic(level=2), or a file; and settings: n=128 "
-        "temperature=0.6 top_p=0.95 engine=vllm reward=mine.py:score ...; of a run, what is not "
-        "given is as in its training",
-        nargs="*",
-        metavar="SET|key=value",
-    ),
-)
 def _eval(arguments: argparse.Namespace) -> None:
     from lab.runs.experiments import read_assignments
     from lab.runs.former_names import in_present_names
@@ -605,12 +444,6 @@ def _eval(arguments: argparse.Namespace) -> None:
     evaluate(arguments.model, sets, **settings)
 
 
-@verb(
-    "write a trained model as a folder for transformers, vLLM, lab eval and other tools",
-    path_to("run", help="a run folder of gsm8k, qwen3, pacs or maze"),
-    path_to("folder", help="folder to write"),
-    flag("--merge", help="add a trained adapter to the model's weights"),
-)
 def _export(arguments: argparse.Namespace) -> None:
     from lab.runs.experiments import experiment
     from lab.runs.run_folder import Run
@@ -630,52 +463,24 @@ def _export(arguments: argparse.Namespace) -> None:
     print(f"{arguments.folder}: the model after the training in {run.path}")
 
 
-@verb(
-    "compare two evaluations on the same problems: paired differences and samples saved",
-    path_to("base", help="a folder that lab eval printed"),
-    path_to("ours", help="another such folder: same problem set, same sampling settings"),
-)
 def _compare(arguments: argparse.Namespace) -> None:
     from lab.runs.model_evaluation import comparison
 
     print(comparison(arguments.base, arguments.ours))
 
 
-@verb(
-    "list the problem sets available without the network",
-    option("what", choices=["check"]),
-    option("folder", help="an offline folder of problem sets", nargs="?", default=""),
-    flag(
-        "--judge",
-        help="also put ten spellings and ten near misses of every gold answer to the verifier",
-    ),
-)
 def _data(arguments: argparse.Namespace) -> None:
-    from lab.llm.data.datasets import describe_datasets
-
-    print(*describe_datasets(arguments.folder, _contract if arguments.judge else None), sep="\n")
-
-
-def _contract(loaded: ProblemSet) -> list[str]:
-    """How far the verifier keeps its contract over the gold answers of a set."""
     from lab.judge.contract import check_contract
     from lab.judge.verifier import Verifier
+    from lab.llm.data.datasets import describe_datasets
 
-    with Verifier(error_limit=1.0) as verifier:
-        return check_contract([problem.answer for problem in loaded.problems], verifier).lines()
+    def contract(loaded: ProblemSet) -> list[str]:
+        with Verifier(error_limit=1.0) as verifier:
+            return check_contract([problem.answer for problem in loaded.problems], verifier).lines()
+
+    print(*describe_datasets(arguments.folder, contract if arguments.judge else None), sep="\n")
 
 
-@verb(
-    "judge stored answers a second time, independently, and list the disagreements",
-    option("what", choices=["audit"]),
-    path_to("file", help="a table with the columns response and gold"),
-    option(
-        "--style",
-        help="how the answer is extracted",
-        choices=["strict", "lenient"],
-        default="strict",
-    ),
-)
 def _verify(arguments: argparse.Namespace) -> None:
     from lab.judge.agreement import compare_checkers_in_file
 
@@ -688,62 +493,6 @@ def _verify(arguments: argparse.Namespace) -> None:
 # --- Objectives and estimators ----------------------------------------------------------------
 
 
-@verb(
-    "analyse a file of rollouts: pass rates without sampling noise, gradients, dead groups",
-    path_to(
-        "path", help="a run folder, or a file or folder of rollouts or counts, see docs/rollouts.md"
-    ),
-    option(
-        "--estimators",
-        "--objectives",
-        help="estimators to compare (default: %(default)s)",
-        nargs="+",
-        default=["rloo", "grpo", "maxrl", "pacs_anchor"],
-    ),
-    option(
-        "--rollouts",
-        help="group size N used in the calculation (default: that of the file)",
-        type=int,
-        metavar="N",
-    ),
-    option("--problem", help="column that names the problem", metavar="COLUMN"),
-    option("--reward", help="column of the reward", metavar="COLUMN"),
-    option("--n", help="the rollouts that a count or a rate is of", type=int, metavar="N"),
-    option(
-        "--threshold",
-        help="a rollout is right if its reward is at least X",
-        type=float,
-        metavar="X",
-    ),
-    option("--success", help="a rollout is right if its reward is VALUE", metavar="VALUE"),
-    option(
-        "--only",
-        help="read only rows with that value, such as those of one policy",
-        nargs="+",
-        default=[],
-        metavar="COLUMN=VALUE",
-    ),
-    option(
-        "--within",
-        help="problems that differ in that column are different ones",
-        nargs="+",
-        default=[],
-        metavar="COLUMN",
-    ),
-    option(
-        "--pooled",
-        help="rollouts of a problem that differ in that column are alike",
-        nargs="+",
-        default=[],
-        metavar="COLUMN",
-    ),
-    flag(
-        "--follow",
-        help="of a run that trains: a line for each step, and the audit at its end or Ctrl-C",
-    ),
-    path_to("--picture", help="also draw a figure (pdf or png)", metavar="FILE"),
-    path_to("--json", help="also write what was read and found to FILE", metavar="FILE"),
-)
 def _audit(arguments: argparse.Namespace) -> None:
     from lab.rollouts.counting import Choice
     from lab.show.audit import audit, draw
@@ -765,11 +514,6 @@ def _audit(arguments: argparse.Namespace) -> None:
         print(arguments.picture)
 
 
-@verb(
-    "open the explorer of weights w(p) in the browser: one page, no network",
-    key_values("what it shows first: N=64 panel=toy ..."),
-    path_to("--html", help="write the page to FILE and open no browser", metavar="FILE"),
-)
 def _explore(arguments: argparse.Namespace) -> None:
     import webbrowser
 
@@ -784,11 +528,6 @@ def _explore(arguments: argparse.Namespace) -> None:
         print("found no browser: open this address in one")
 
 
-@verb(
-    "explain one estimator, objective or recipe on one screen",
-    option("name", help="for example maxrl, 'truncated(order=8)', or 'maxrl, N=16, gate=drop'"),
-    option("--rollouts", help="group size (default: 16)", type=int, default=16, metavar="N"),
-)
 def _explain(arguments: argparse.Namespace) -> None:
     from lab.show.explain import explain
 

@@ -5,41 +5,19 @@ NumPy and SciPy suffice for the mathematics, `lab explain` and the explorer's pa
 
 from lab.errors import LabError
 
-# By the name that is imported.
-EXTRAS = {
-    "anywidget": "notebooks",
-    "ipykernel": "notebooks",
-    "ipywidgets": "notebooks",
-    "jupyterlab": "notebooks",
-    "matplotlib": "notebooks",
-    "nbconvert": "notebooks",
-    "nbformat": "notebooks",
-    "papermill": "notebooks",
-    "seaborn": "notebooks",
-    "traitlets": "notebooks",
+# The packages of each extra, by the name that is imported.
+PACKAGES = {
+    "notebooks": "anywidget ipykernel ipywidgets jupyterlab matplotlib nbconvert nbformat"
+    " papermill seaborn traitlets",
     # In both extras: which one is wanted depends on what comes next.
-    "filelock": "notebooks,toy",
-    "pandas": "notebooks,toy",
-    "pyarrow": "notebooks,toy",
-    "tqdm": "notebooks,toy",
-    "safetensors": "toy",
-    "sklearn": "toy",
-    "torch": "toy",
-    "torchvision": "toy",
-    "accelerate": "llm",
-    "datasets": "llm",
-    "huggingface_hub": "llm",
-    "lm_eval": "llm",
-    "peft": "llm",
-    "transformers": "llm",
-    "trl": "llm",
+    "notebooks,toy": "filelock pandas pyarrow tqdm",
+    "toy": "safetensors sklearn torch torchvision",
+    "llm": "accelerate datasets huggingface_hub lm_eval peft transformers trl",
     "vllm": "vllm",
-    "omegaconf": "cluster",
-    "ray": "cluster",
-    "verl": "cluster",
-    "tensorboard": "views",
-    "wandb": "views",
+    "cluster": "omegaconf ray verl",
+    "views": "tensorboard wandb",
 }
+EXTRAS = {package: extras for extras, names in PACKAGES.items() for package in names.split()}
 
 INSTALL = "pip install -c constraints.txt -e '.[{extras}]'"
 

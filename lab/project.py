@@ -16,14 +16,15 @@ figures = "figures"          # one script a figure, and in out/ what it drew
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from lab.errors import LabError, unknown
-from lab.toml_files import read_toml
 
 # The checkout that holds this package; installed from a wheel, there is none, and the notebooks and
 # the tiny language model are in the package itself.
@@ -66,16 +67,18 @@ def project() -> Project:
 
 
 @contextmanager
-def handed_on() -> Iterator[None]:
-    """Inside, the processes that this one starts work in its project, wherever they run."""
-    before, os.environ[VARIABLE] = os.environ.get(VARIABLE), str(project().root)
+def environment(**values: str) -> Iterator[None]:
+    """Environment variables of this process, and of those that it starts, while it is active."""
+    before = {key: os.environ.get(key) for key in values}
+    os.environ.update(values)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ[VARIABLE]
-        else:
-            os.environ[VARIABLE] = before
+        for key, value in before.items():
+            if value is None:
+                del os.environ[key]
+            else:
+                os.environ[key] = value
 
 
 def declared(folder: Path) -> Project | None:
@@ -112,3 +115,19 @@ def _project(root: Path, table: dict) -> Project:
     root = root.resolve()
     folders = {key: (root / table.get(key, usual)).resolve() for key, usual in FOLDERS.items()}
     return Project(root, plugins=tuple(table.get("plugins", ())), **folders)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of a TOML file. LabError: it is no file, no text or no TOML, or not readable."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LabError(
+            f"{path} cannot be read ({error.strerror}): give the path of a TOML file"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise LabError(
+            f"{path} is no TOML file: byte {error.start} is not UTF-8 text; give the path of one"
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise LabError(f"{path}: {error}; fix the file") from error

@@ -47,6 +47,7 @@ CONTEXT.set_forkserver_preload(
 )
 MODULES = (
     "lab",
+    "lab.runs.processes",
     "lab.runs.rehearsal",
     "ipykernel_launcher",
 )  # what a fork runs where a command starts Python with -m

@@ -5,7 +5,6 @@ verl.
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -15,11 +14,12 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from lab.cli import main
 from lab.errors import LabError
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.models import REVISIONS, hub_copy
 from lab.llm.train import verl_config
-from lab.runs.cluster import SCRIPTS, TRAINER, job, prepare
+from lab.runs.cluster import SCRIPTS, TRAINER, _quoted, job, prepare
 from lab.runs.experiments import experiment, experiments
 
 needs_verl = pytest.mark.skipif(find_spec("verl") is None, reason="verl is not installed")
@@ -33,15 +33,16 @@ def small(**given):
     return job("gsm8k", {"scale": "smoke", "gpus": 1} | given)
 
 
-def get(config, path: str):
-    for key in path.split("."):
-        config = config[key]
-    return config
+def bash(*words, **environment: str) -> subprocess.CompletedProcess:
+    environment = os.environ | environment
+    return subprocess.run(["bash", *words], capture_output=True, text=True, env=environment)
 
 
 @needs_verl
 @pytest.mark.parametrize("name, scale", PLACES)
 def test_verl_accepts_every_preset_at_every_scale_and_reads_what_we_mean(name, scale):
+    from omegaconf import OmegaConf
+
     size = {"smoke": {"gpus": 2}, "paper": {"nodes": 4, "gpus": 8}}
     made = job(name, {"scale": scale} | size.get(scale, {"gpus": 8}))
     ours, config = made.config, verl_config.compose(made.settings)
@@ -81,7 +82,7 @@ def test_verl_accepts_every_preset_at_every_scale_and_reads_what_we_mean(name, s
         "actor_rollout_ref.rollout.free_cache_engine": True,
         "actor_rollout_ref.rollout.gpu_memory_utilization": ours.engine_memory or 0.5,
     }
-    assert {path: get(config, path) for path in expected} == expected
+    assert {path: OmegaConf.select(config, path) for path in expected} == expected
 
 
 @needs_verl
@@ -134,8 +135,6 @@ def test_ppo_is_verls_own_with_a_critic():
 
 @needs_verl
 def test_the_folder_is_whole_and_its_command_is_its_configuration(runs, tmp_path, capsys):
-    from lab.cli import main
-
     words = ["scale=smoke", "estimator=truncated(order=2)", "gpus=2", "seed=3"]
     assert main(["cluster", "gsm8k", *words]) == 0
     (folder,) = (runs / "gsm8k_cluster").iterdir()
@@ -163,13 +162,7 @@ def test_the_folder_is_whole_and_its_command_is_its_configuration(runs, tmp_path
         '#!/bin/sh\nif [ "$1" = - ]; then cat > "$0.asked"; else printf "%s\\n" "$@"; fi\n'
     )
     python.chmod(0o755)
-    ran = subprocess.run(
-        ["bash", folder / "train.sh", "trainer.val_only=True"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=os.environ | {"PYTHON": str(python)},
-    )
+    ran = bash(folder / "train.sh", "trainer.val_only=True", PYTHON=str(python))
     first, *given = ran.stdout.splitlines()[1:]
     assert first == "verl.trainer.main_ppo" and given.pop() == "trainer.val_only=True"
     made = job("gsm8k", {"scale": "smoke", "estimator": "truncated(order=2)", "gpus": 2, "seed": 3})
@@ -234,20 +227,11 @@ def test_verls_own_dataset_reads_what_we_write(tmp_path):
     folder = prepare(small(problems=4)).path
     tokenizer = load_tokenizer(str(HERE / "data/models/tiny"))
     tokenizer.chat_template = verl_config.UNCHANGED_TEMPLATE
-    there = RLHFDataset(
-        str(folder / "train.parquet"),
-        tokenizer,
-        OmegaConf.create(
-            {
-                "max_prompt_length": 64,
-                "filter_overlong_prompts_workers": 1,
-                "cache_dir": str(tmp_path),
-            }
-        ),
-    )
-    assert (
-        len(there) == 4 and there[2]["index"] == 2 and there[0]["reward_model"]["style"] == "rule"
-    )
+    options = {"max_prompt_length": 64, "filter_overlong_prompts_workers": 1}
+    config = OmegaConf.create(options | {"cache_dir": str(tmp_path)})
+    there = RLHFDataset(str(folder / "train.parquet"), tokenizer, config)
+    assert len(there) == 4 and there[2]["index"] == 2
+    assert there[0]["reward_model"]["style"] == "rule"
 
 
 # --- Plugins ------------------------------------------------------------------------------------
@@ -279,12 +263,8 @@ def test_every_process_of_a_run_reads_the_plugins_that_the_job_was_made_with(for
     python = tmp_path / "python"  # is asked whether verl knows the estimator, then for the command
     python.write_text('#!/bin/sh\nprintf "%s\\n" "$LAB_PLUGINS" "$@"\n')
     python.chmod(0o755)
-    said = subprocess.run(
-        ["bash", folder / "train.sh"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHON": str(python), "LAB_PLUGINS": ""},
-    ).stdout.splitlines()
+    ran = bash(folder / "train.sh", PYTHON=str(python), LAB_PLUGINS="")
+    said = ran.stdout.splitlines()
     there = f"{folder}/{mine.removeprefix('./')}:json.tool"
     assert said[0] == said[2] == there
     assert f"+ray_kwargs.ray_init.runtime_env.env_vars.LAB_PLUGINS='{there}'" in said
@@ -339,8 +319,6 @@ def test_what_verl_cannot_do_is_refused_before_anything_is_written(refused, word
 
 @needs_verl
 def test_a_printed_command_was_checked_by_verl(monkeypatch, capsys, runs):
-    from lab.cli import main
-
     seen = []
     monkeypatch.setattr(verl_config, "compose", lambda settings: seen.append(settings))
     assert main(["cluster", "gsm8k", "scale=smoke", "gpus=1", "--dry"]) == 0
@@ -360,8 +338,6 @@ def test_a_value_that_verl_refuses_is_told_in_its_words():
 def test_without_verl_the_command_is_still_printed_and_a_folder_says_how_to_install(
     monkeypatch, capsys, runs
 ):
-    from lab.cli import main
-
     monkeypatch.setattr(verl_config, "find_spec", lambda name: None)
     assert main(["cluster", "gsm8k", "scale=smoke", "gpus=1", "--dry"]) == 0
     said, warned = capsys.readouterr()
@@ -395,24 +371,16 @@ def test_the_scripts_are_sound_bash_without_a_path_of_this_machine(scale):
     )
 
 
-def test_the_words_of_a_command_mean_the_same_to_bash_whatever_they_hold():
-    from lab.runs.cluster import _quoted
-
-    for word in ("a=1", "a='b c'", 'a="`$(id)`"', "a='\\'x\\''", "a=$HOME/$RUNNING"):
-        assert (
-            shlex.split(_quoted(word).replace("\\$", "$").replace("\\`", "`")) == [word]
-            or "$" not in word
-        )
-        said = subprocess.run(
-            ["bash", "-c", f"printf %s {_quoted(word)}"], capture_output=True, text=True
-        ).stdout
-        assert said == word
-    said = subprocess.run(
-        ["bash", "-c", f"RUN='/a b'; printf %s {_quoted(chr(39) + '$RUN/$HOME`id`' + chr(39))}"],
-        capture_output=True,
-        text=True,
-    ).stdout
-    assert said == "'/a b/$HOME`id`'"
+@pytest.mark.parametrize(
+    "word, meant",
+    [
+        *((word, word) for word in ("a=1", "a='b c'", 'a="`$(id)`"', "a='\\'x\\''")),
+        ("a=$HOME/$RUNNING", "a=$HOME/$RUNNING"),
+        ("'$RUN/$HOME`id`'", "'/a b/$HOME`id`'"),
+    ],
+)
+def test_the_words_of_a_command_mean_the_same_to_bash_whatever_they_hold(word, meant):
+    assert bash("-c", f"RUN='/a b'; printf %s {_quoted(word)}").stdout == meant
 
 
 FAKE = """#!/bin/sh
@@ -424,6 +392,7 @@ ray*) file="$RAY_AUTH_TOKEN_PATH"
     echo "mode $RAY_AUTH_MODE $(stat -c %a "$file") $(cat "$file")" >> "$LOG";;
 "python - node2") echo "$WAY";;
 "python -c import ray"*) exit "${OLD_RAY:-0}";;
+"python -m verl"*) until [ "$(grep -c "^mode" "$LOG")" = 2 ]; do /bin/sleep 0.01; done;;
 esac
 """
 
@@ -452,12 +421,7 @@ def slurm(tmp_path):
             "SLURM_JOB_NUM_NODES": "2",
             "RAY_AUTH_TOKEN": "another",
         }
-        done = subprocess.run(
-            ["bash", tmp_path / "slurm.sh"],
-            capture_output=True,
-            text=True,
-            env=os.environ | given | environment,
-        )
+        done = bash(tmp_path / "slurm.sh", **given, **environment)
         return log.read_text().splitlines(), done
 
     return run
@@ -504,12 +468,7 @@ def test_a_ray_without_tokens_is_not_started(slurm):
 
 def test_the_way_to_another_node_tells_the_address_and_loopback_is_refused():
     def told(*words):
-        return subprocess.run(
-            ["bash", SCRIPTS / "address.sh", *words],
-            capture_output=True,
-            text=True,
-            env=os.environ | {"PYTHON": sys.executable},
-        )
+        return bash(SCRIPTS / "address.sh", *words, PYTHON=sys.executable)
 
     near = told("localhost")
     assert near.returncode == 1 and near.stdout == ""

@@ -35,40 +35,19 @@ def test_every_preset_resolves_at_every_scale_with_every_parameter_explained(nam
     assert all(type(values[key]) is type(value) for key, value in chosen.scales["laptop"].items())
 
 
+A, STEPS = "a: int = setting('')", "steps: int = setting('')"
+
+
 @pytest.mark.parametrize(
     "preset, settings, sentence",
     [
-        ("", "a: int = setting('')", "no 'laptop'"),
-        (
-            "[laptop]\na = 1\n",
-            "a: int = setting('')\nb: int = setting('')",
-            "tiny.toml [laptop], or one that it lacks: 'b'",
-        ),
-        (
-            "[laptop]\na = 1\nb = 2\n",
-            "a: int = setting('')",
-            "tiny.toml [laptop], or one that it lacks: 'b'",
-        ),
-        (
-            "[laptop]\nsteps = 1\n[smoke]\nstep = 1\n",
-            "steps: int = setting('')",
-            "did you mean 'steps'?",
-        ),
-        (
-            "[laptop]\nsteps = 1\n[lesson]\nstep = 1\n",
-            "steps: int = setting('')",
-            "unknown parameter of tiny.toml [lesson], or one that it lacks: 'step'",
-        ),
-        (
-            "[laptop]\na = 1\n[lapptop]\na = 2\n",
-            "a: int = setting('')",
-            "unknown key of tiny.toml 'lapptop': did you mean",
-        ),
-        (
-            "[laptop]\na = \n",
-            "a: int = setting('')",
-            "tiny.toml: Invalid value (at line 5, column 5); fix the file",
-        ),
+        ("", A, "no 'laptop'"),
+        ("[laptop]\na = 1\n", f"{A}\nb: int = setting('')", "or one that it lacks: 'b'"),
+        ("[laptop]\na = 1\nb = 2\n", A, "tiny.toml [laptop], or one that it lacks: 'b'"),
+        ("[laptop]\nsteps = 1\n[smoke]\nstep = 1\n", STEPS, "did you mean 'steps'?"),
+        ("[laptop]\nsteps = 1\n[lesson]\nstep = 1\n", STEPS, "[lesson], or one that it lacks:"),
+        ("[laptop]\na = 1\n[lapptop]\na = 2\n", A, "tiny.toml 'lapptop': did you mean"),
+        ("[laptop]\na = \n", A, "tiny.toml: Invalid value (at line 5, column 5); fix the file"),
     ],
 )
 def test_a_fault_in_a_preset_names_the_file_and_the_key(invent, preset, settings, sentence):

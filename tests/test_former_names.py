@@ -16,7 +16,8 @@ from lab.runs.run_folder import Run
 
 def recorded_runs():
     """Every recorded run: its id, experiment and parameters as the project holds them."""
-    for path in sorted(project().results.glob("*/*.json")):
+    paths = sorted(project().results.glob("*/*.json"))
+    for path in (path for path in paths if path.stem not in ("claims", "rates")):
         for name, run in json.loads(path.read_text()).items():
             yield name, run["params"]["experiment"], run["params"]["parameters"]
 

@@ -18,9 +18,7 @@ from notebook_cells import BOOKS, BY_NAME, code_cells, markdown, name_of, turned
 
 from lab.runs import configure, experiments
 from lab.runs.experiments import NOTEBOOKS, experiment
-from lab.runs.lessons import (
-    is_lesson,
-)
+from lab.runs.lessons import is_lesson
 from lab.toy import tabular
 from lab.training.records import records
 

@@ -14,12 +14,12 @@ from lab.papers.published import printed, printed_texts
 from lab.papers.registry import REGISTRY, items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED
 from lab.project import CHECKOUT as ROOT
+from lab.project import read_toml
 from lab.runs.cluster import job
 from lab.runs.experiments import experiment, read_assignments
 from lab.runs.model_evaluation import Request
 from lab.runs.sweep_results import results
 from lab.show import figure_files
-from lab.toml_files import read_toml
 
 ITEMS = items()
 BY_KEY = {item.key: item for item in ITEMS}

@@ -7,6 +7,7 @@ import pytest
 
 import lab
 from lab import plugins
+from lab.cli import main
 from lab.errors import LabError
 from lab.llm.data import problem_sets
 from lab.runs.run_folder import Run
@@ -83,9 +84,7 @@ def test_a_command_hands_its_plugins_on_with_absolute_paths(folder, monkeypatch)
 # --- Where it counts ------------------------------------------------------------------------------
 
 
-def test_lab_explain_trains_sweeps_and_audits_with_it_from_a_folder_outside(
-    folder, start, fork, runs
-):
+def test_the_lab_sweeps_and_audits_with_it_from_a_folder_outside(folder, start, fork, runs):
     declare(folder, '["mine.py"]')
 
     def call(*words: str, begin=fork):
@@ -93,7 +92,6 @@ def test_lab_explain_trains_sweeps_and_audits_with_it_from_a_folder_outside(
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    assert call("explain", "twice").startswith("twice RLOO   twice\n")
     (folder / "mine.toml").write_text(
         '[[runs]]\nexperiment = "tabular"\nscale = "smoke"\nset = { steps = 4 }\n'
         'grid = { estimator = ["twice", "rloo"] }\n'
@@ -105,16 +103,14 @@ def test_lab_explain_trains_sweeps_and_audits_with_it_from_a_folder_outside(
     assert "contents" not in rloo.provenance  # it asked for no name that the lab does not have
     assert ours.records()[-1]["pass@1"] > rloo.records()[-1]["pass@1"]  # twice the step
     (folder / "counts.csv").write_text("n,correct\n8,1\n8,5\n8,2\n")
-    said = call(
-        *("audit", "counts.csv", "--estimators", "twice", "maxrl", "--picture", "audit.png")
-    )
+    said = call("audit", "counts.csv", "--estimators", "twice", "maxrl", "--picture", "audit.png")
     assert "twice" in said and (folder / "audit.png").stat().st_size > 10_000
 
 
-def test_plugin_names_one_for_one_command(folder, start):
-    done = start("-m", "lab", "--plugin", "mine.py", "explain", "twice", cwd=folder).finish()
+def test_plugin_names_one_for_one_command(folder, fork):
+    done = fork("--plugin", "mine.py", "explain", "twice", cwd=folder).finish()
     assert done.stdout.startswith("twice RLOO   twice\n"), done.stderr
-    done = start("-m", "lab", "explain", "twice", cwd=folder).finish()
+    done = fork("explain", "twice", cwd=folder).finish()
     assert done.returncode == 1 and "unknown estimator or objective 'twice'" in done.stderr
 
 
@@ -141,8 +137,6 @@ def test_plugin_names_one_for_one_command(folder, start):
 def test_a_broken_plugin_is_one_sentence_with_file_and_line_each_time(
     folder, monkeypatch, capsys, text, said
 ):
-    from lab.cli import main
-
     (folder / "mine.py").write_text(text)
     monkeypatch.setenv("LAB_PLUGINS", "mine.py")
     for _ in range(2):
@@ -165,8 +159,6 @@ def test_a_broken_plugin_is_one_sentence_with_file_and_line_each_time(
 def test_a_plugins_function_that_fails_is_one_sentence_with_file_and_line_everywhere(
     folder, monkeypatch, capsys, old, new, said
 ):
-    from lab.cli import main
-
     (folder / "mine.py").write_text(PLUGIN.format(name="twice").replace(old, new))
     (folder / "counts.csv").write_text("n,correct\n8,1\n8,5\n8,2\n")
     monkeypatch.setenv("LAB_PLUGINS", "mine.py")
@@ -183,8 +175,6 @@ def test_a_plugins_function_that_fails_is_one_sentence_with_file_and_line_everyw
 
 
 def test_so_is_a_fact_of_it_that_fails(folder, monkeypatch, capsys):
-    from lab.cli import main
-
     text = PLUGIN.format(name="twice").replace('"twice RLOO"', "lambda: str(1 / 0)")
     (folder / "mine.py").write_text(text)
     monkeypatch.setenv("LAB_PLUGINS", "mine.py")
@@ -321,8 +311,6 @@ def test_a_world_of_ones_own_is_trained_swept_and_resumed_like_ours(coins, fork,
 
 
 def test_a_faulty_world_is_one_sentence(coins, capsys):
-    from lab.cli import main
-
     (coins / "coins.py").write_text(WORLD.replace("import torch", "import torhc"))
     assert main(["train", "coins"]) == 1
     assert f"plugin {coins / 'coins.py'}, line 8: ModuleNotFoundError" in capsys.readouterr().err
@@ -346,8 +334,6 @@ def test_a_faulty_world_is_one_sentence(coins, capsys):
     ],
 )
 def test_a_world_that_exits_is_one_sentence_and_its_run_not_finished(coins, runs, capsys, place):
-    from lab.cli import main
-
     exits = "    raise SystemExit(0)\n"
     if "seed" in place:
         exits = f"    def __post_init__(self):\n    {exits}"

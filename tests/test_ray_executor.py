@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -70,8 +71,7 @@ def cluster():
         try:
             # The file of the address may come after the line that says so.
             wait(
-                lambda: "Ray runtime started" in Path(log.name).read_text() and place.exists(),
-                head,
+                lambda: "Ray runtime started" in Path(log.name).read_text() and place.exists(), head
             )
             yield place.read_text()
         finally:
@@ -104,16 +104,15 @@ def sweep(cluster, start, tmp_path):
     return begin
 
 
-def processes(run, word: str = "") -> list[psutil.Process]:
-    """The training processes of the folder that a run is in."""
-    folder = str(run.path.parents[1])
-    return [
-        one
-        for one in psutil.process_iter(["cmdline"])
-        if folder in (words := one.info["cmdline"] or [])
-        and "train" in words
-        and word in " ".join(words)
-    ]
+def processes(run) -> list[psutil.Process]:
+    """The training process of a run: it writes its log, and is a fork of one that does."""
+    found = []
+    for one in psutil.process_iter():
+        with suppress(psutil.Error):
+            files = [file.path for file in one.open_files()]
+            if str(run.path / "log.txt") in files and not one.children():
+                found.append(one)
+    return found
 
 
 def told(run, lines: int) -> bool:
@@ -127,7 +126,7 @@ def test_on_ray_a_killed_run_is_listed_and_goes_on_to_the_numbers_of_an_undistur
     steps = [1500, 50]
     first, (killed, other) = sweep(steps)
     wait(lambda: told(killed, 2), first.process)
-    (process,) = processes(killed, "steps=1500")
+    (process,) = processes(killed)
     process.send_signal(signal.SIGKILL)
     done = first.finish()
     assert done.stdout.endswith("0 finished before, 1 now, 1 failed\n") and done.returncode == 1, (

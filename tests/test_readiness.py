@@ -209,7 +209,9 @@ def test_every_preset_for_a_card_fits_it_and_ends_within_a_day():
             config, card = replace(chosen, trainer=None).configure(scale), CARDS[scale]
             # Of the toy worlds the settings of all cards are one.
             settings = chosen.name, str(config.settings() | {"device_memory": 0})
-            costs = fitting.setdefault(settings, chosen.module.costs(config))
+            if settings not in fitting:
+                fitting[settings] = chosen.module.costs(config)
+            costs = fitting[settings]
             assert 1 < costs.peak_memory <= card.memory, (chosen.name, scale)
             assert 0 < costs.seconds(card) < 24 * 3600 and costs.checkpoint > 0
             tried.append((chosen.name, scale))

@@ -39,10 +39,8 @@ def test_every_line_of_the_document_names_its_test():
         ),
         (
             "grpo(ddof=1, eps=1e-6)",
-            (
-                "group of one: error; all wrong: zero; all right: zero; zero mean in every group, "
-                "eps 1e-06, ddof 1"
-            ),
+            "group of one: error; all wrong: zero; all right: zero; zero mean in every group, eps"
+            " 1e-06, ddof 1",
         ),
     ],
 )

@@ -5,14 +5,19 @@ changes a curve.
 import os
 import signal
 import time
+from importlib import import_module
 
+import psutil
 import pytest
 
+from lab.cli import main
 from lab.mathematics.estimators import estimator
 from lab.runs import Run
+from lab.runs.processes import Worker
 from lab.runs.sweep import visible_gpus
 from lab.runs.sweep_file import read_sweep
 
+GPUS = "CUDA_VISIBLE_DEVICES"
 FILE = """
 [[runs]]
 experiment = "tabular"
@@ -198,6 +203,17 @@ def test_fail_fast_starts_nothing_more_after_a_failure(command, write):
     assert [item.run.path.exists() for item in read_sweep(path)] == [True, False]
 
 
+def test_a_run_that_is_killed_ends_no_other(fork, write):
+    path = write(FILE.replace("steps = 400", "steps = 800").replace(', "grpo"', ""))
+    started = fork("sweep", path, "--train", "--jobs", 1)
+    wait(started, lambda: told(path))
+    (worker,) = psutil.Process(started.process.pid).children()
+    worker.children()[0].kill()
+    done = started.finish()
+    assert done.stdout == "0 finished before, 1 now, 1 failed\n", done.stderr
+    assert "ended by SIGKILL (often for want of memory)" in done.stderr
+
+
 # --- GPUs ---------------------------------------------------------------------------------------
 
 
@@ -250,32 +266,28 @@ def test_without_a_driver_or_with_one_that_fails_no_gpu_is_visible(has_gpus, mon
     assert visible_gpus() == []
 
 
-SHOW = (
-    "import os, time; time.sleep(0.3); print('saw', os.getenv('CUDA_VISIBLE_DEVICES'),"
-    " os.getenv('OMP_NUM_THREADS'))"
-)
+def what_each_run_saw(write, monkeypatch, *options: str) -> list[str]:
+    """What the processes of a sweep of three runs are given."""
+    seen = []
 
+    def run(worker, words, log):
+        time.sleep(0.1)  # or else one worker would do all
+        keys = (GPUS, "OMP_NUM_THREADS")
+        seen.append(" ".join(str(worker.environment.get(key)) for key in keys))
+        return ""
 
-def what_each_process_saw(write, monkeypatch, *options: str) -> list[str]:
-    """The last words of the processes of a sweep of three runs, which tell what they were given."""
-    from lab import cli
-    from lab.runs import sweep as module
-
-    monkeypatch.setattr(module, "_command", lambda *_: ["-c", SHOW])
+    monkeypatch.setattr(Worker, "run", run)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    path = write(FILE)
-    cli.main(["sweep", str(path), "--train", *options])
-    return sorted(
-        (item.run.path / "log.txt").read_text().splitlines()[-1] for item in read_sweep(path)
-    )
+    main(["sweep", str(write(FILE)), "--train", *options])
+    return seen
 
 
 @pytest.mark.parametrize(
     "allowed, options, saw",
     [
-        (None, [], {"saw 0 None", "saw 1 None"}),
-        ("GPU-1,GPU-0", ["--jobs", "1"], {"saw GPU-1 None"}),
-        (None, ["--jobs", "3"], {"saw 0 None", "saw 1 None"}),
+        (None, [], {"0 None", "1 None"}),
+        ("GPU-1,GPU-0", ["--jobs", "1"], {"GPU-1 None"}),
+        (None, ["--jobs", "3"], {"0 None", "1 None"}),
     ],
 )
 def test_each_process_of_a_sweep_sees_one_gpu_and_all_its_threads(
@@ -284,34 +296,35 @@ def test_each_process_of_a_sweep_sees_one_gpu_and_all_its_threads(
     has_gpus(2)
     if allowed:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", allowed)
-    seen = what_each_process_saw(write, monkeypatch, *options)
+    seen = what_each_run_saw(write, monkeypatch, *options)
     assert len(seen) == 3 and set(seen) == saw
 
 
 def test_without_a_gpu_each_process_has_one_thread(has_gpus, write, monkeypatch, capsys, runs):
     has_gpus(0)
-    assert set(what_each_process_saw(write, monkeypatch)) == {"saw None 1"}
+    assert set(what_each_run_saw(write, monkeypatch)) == {"None 1"}
 
 
 def test_as_many_runs_go_at_a_time_as_there_are_gpus_unless_jobs_are_given(
     has_gpus, write, monkeypatch, capsys, runs
 ):
-    from lab.runs import sweep as module
-
     has_gpus(5)
     given = []
-    monkeypatch.setattr(
-        module,
-        "sweep",
-        lambda path, jobs, *_, gpus: given.append((jobs, len(gpus))) or module.Outcome([], [], []),
-    )
-    from lab import cli
+    module = import_module("lab.runs.sweep")
+    nothing = module.Outcome([], [], [])
 
+    def sweep(path, executor, *words):
+        workers = executor.workers
+        given.append((executor.slots, len({worker.environment[GPUS] for worker in workers})))
+        return nothing
+
+    monkeypatch.setattr(module, "sweep", sweep)
     for options in ([], ["--jobs", "7"]):
-        cli.main(["sweep", str(write(FILE)), *options])
+        main(["sweep", str(write(FILE)), *options])
     monkeypatch.setenv("LAB_DEVICE", "cpu")
-    cli.main(["sweep", str(write(FILE))])
-    assert given == [(5, 5), (7, 5), (os.cpu_count(), 0)]
+    monkeypatch.setenv(GPUS, "")
+    main(["sweep", str(write(FILE))])
+    assert given == [(5, 5), (7, 5), (os.cpu_count(), 1)]
 
 
 def test_sigterm_stops_every_run_after_its_step_and_starts_no_other(

@@ -11,7 +11,7 @@ import pytest
 
 from lab.cli import main
 from lab.errors import LabError, unknown
-from lab.runs.processes import last_words, run_logged
+from lab.runs.processes import last_words
 from lab.runs.remarks import learned_nothing, remarks
 from lab.runs.run_folder import write_atomically
 from lab.runs.sweep_results import Results
@@ -220,12 +220,6 @@ def test_a_name_that_is_not_near_is_not_suggested():
 )
 def test_a_failure_is_told_by_its_sentence(code, lines, words):
     assert last_words(code, lines) == words
-
-
-def test_a_run_that_says_nothing_is_not_told_by_the_time_in_its_log(here):
-    log = str(here / "log.txt")
-    assert run_logged(["-c", "print('lab: of before'); exit(1)"], log) == "lab: of before"
-    assert run_logged(["-c", "exit(3)"], log) == "ended with exit code 3 and no output"
 
 
 @pytest.mark.parametrize(

@@ -207,10 +207,10 @@ def documents() -> dict[str, str]:
     }
 
 
-def missing_extras() -> dict[str, str]:
-    """The table of `lab/extras.py`: the extras that an error names, by package."""
+def missing_extras() -> list[str]:
+    """The extras that an error of `lab/extras.py` names."""
     text = (ROOT / "lab" / "extras.py").read_text()
-    return ast.literal_eval(re.search(r"^EXTRAS = (\{.*?^\})", text, re.M | re.S)[1])
+    return sorted(ast.literal_eval(re.search(r"^PACKAGES = (\{.*?^\})", text, re.M | re.S)[1]))
 
 
 def server_packages() -> tuple[str, ...]:
@@ -231,7 +231,7 @@ def documented() -> dict[Line, list[str]]:
     for place, text in documents().items():
         for constraints, requirement in SHAPE.findall(text):
             # The line of the error for a package that is missing, with each of its extras.
-            named = sorted(set(missing_extras().values())) if "{extras}" in requirement else [""]
+            named = missing_extras() if "{extras}" in requirement else [""]
             for each in named:
                 add(place, constraints or None, requirement.format(extras=each))
     for target in EXTRAS:

@@ -2,7 +2,7 @@
 
     @dataclass(frozen=True, kw_only=True)
     class TabularConfig(Config):
-        rollouts: int = setting("N, rollouts per problem and step", least=1, most=4096)
+        rollouts: int = setting("N, rollouts per problem and step", 1, 4096)
 
 A field gives the type, the meaning and the range of a setting, and nothing else does. Presets,
 command line, notebooks, run folders and trainers derive from it. The values are in lab/presets.
@@ -81,21 +81,20 @@ class Setting:
 
 def setting(
     help: str,
-    *,
     least: float | None = None,
     most: float | None = None,
+    *,
     choices: tuple[str, ...] = (),
     content: str = "",
     default: Any = dataclasses.MISSING,
 ) -> Any:
-    """A field of a configuration; its type is the annotation, its unit a part of `help`."""
+    """A field of a configuration, with the range of `Setting`; its type is the annotation."""
     written = Setting(help, least, most, choices, content)
     return dataclasses.field(default=default, metadata={"setting": written})
 
 
 def random_seed(of: str) -> Any:
-    """The field of a random seed."""
-    return setting(f"random seed of {of}", least=0, most=2**31 - 1)
+    return setting(f"random seed of {of}", 0, 2**31 - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +134,6 @@ class Config:
     @classmethod
     @cache
     def defaults(cls) -> MappingProxyType[str, Any]:
-        """The settings that have a default, with their defaults."""
         return MappingProxyType(
             {
                 field.name: field.default
@@ -145,7 +143,6 @@ class Config:
         )
 
     def settings(self) -> dict[str, Any]:
-        """The values of all settings, by name."""
         return {key: getattr(self, key) for key in self.rules()}
 
     def identity(self) -> dict[str, Any]:

@@ -18,9 +18,8 @@ from lab.errors import unknown
 from lab.papers.measured import Measured, exactly, measured_at
 from lab.papers.published import contradictions, printed
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED, UNKNOWN, Family, Step, steps
-from lab.project import CHECKOUT
+from lab.project import CHECKOUT, read_toml
 from lab.show.figure_files import figure_record
-from lab.toml_files import read_toml
 
 REGISTRY = CHECKOUT / "figures" / "papers.toml"
 WORLDS = ("theory", "images", "mazes", "language models")

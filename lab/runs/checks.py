@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from importlib import metadata
 from typing import Any
 
 from lab.errors import LabError
 from lab.project import CHECKOUT, IN_CHECKOUT, project
 from lab.runs.experiments import experiment, experiments
 from lab.runs.notebooks import check_notebook
+from lab.runs.provenance import installed_version
 from lab.runs.run_folder import Run, runs_root
 from lab.runs.sweep_file import read_sweep
 
@@ -24,7 +24,7 @@ def checks() -> Iterator[tuple[str, str]]:
     yield "data: handwritten digits", _fault(_digits)
     for name in experiments():
         yield f"preset {name}", _fault(_preset, name)
-        yield f"notebook of {name}", _fault(_notebook, name)
+        yield f"notebook of {name}", _fault(lambda name: check_notebook(experiment(name)), name)
     for path in sorted(project().sweeps.glob("*.toml")):
         yield f"sweep {path.stem}", _fault(read_sweep, path)
 
@@ -57,21 +57,14 @@ def _versions() -> str:
 
     A wheel comes without that file.
     """
-    if not IN_CHECKOUT:
-        return ""
-    wrong = []
-    for line in (CHECKOUT / "constraints.txt").read_text().splitlines():
-        if match := re.fullmatch(r"([A-Za-z0-9_.\-]+)==(\S+)", line.strip()):
-            try:
-                # A local build label, such as that of torch+cpu, is not part of the pin.
-                version = metadata.version(match[1]).split("+")[0]
-            except metadata.PackageNotFoundError:
-                continue
-            if version != match[2]:
-                wrong.append(f"{match[1]} {version} instead of {match[2]}")
-    if not wrong:
-        return ""
-    return ", ".join(wrong) + ": install with -c constraints.txt"
+    text = (CHECKOUT / "constraints.txt").read_text() if IN_CHECKOUT else ""
+    wrong = [
+        f"{package} {version} instead of {pin}"
+        for package, pin in re.findall(r"^([\w.\-]+)==(\S+)$", text, re.MULTILINE)
+        # A local build label, such as that of torch+cpu, is not part of the pin.
+        if (version := installed_version(package).split("+")[0]) not in ("", pin)
+    ]
+    return f"{', '.join(wrong)}: install with -c constraints.txt" if wrong else ""
 
 
 def _digits() -> None:
@@ -80,10 +73,6 @@ def _digits() -> None:
     images = len(load_digits().images)
     if images != 1797:
         raise LabError(f"found {images} digits instead of 1797: reinstall scikit-learn")
-
-
-def _notebook(name: str) -> None:
-    check_notebook(experiment(name))
 
 
 def _preset(name: str) -> None:

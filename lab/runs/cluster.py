@@ -16,12 +16,11 @@ the hub (model/, with its revision in the file REVISION) are written to it as we
 
 from __future__ import annotations
 
-import io
 import re
 import shlex
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, whole
@@ -30,7 +29,10 @@ from lab.llm.data.prompts import load_prompt
 from lab.llm.train import verl_config
 from lab.llm.train.problems import loaded_set
 from lab.runs.experiments import PRESETS, experiment, experiments
-from lab.runs.run_folder import Run, write_atomically
+from lab.runs.run_folder import Run, write_atomically, write_parquet
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 TRAINER = "lab.llm.train.trainer:train"
 SCRIPTS = PRESETS / "cluster"
@@ -152,7 +154,7 @@ def prepare(cluster_job: Job) -> Run:
         )
     run = cluster_job.run.open(cluster_job.recorded, **cluster_job.machines)
     for name, table in tables.items():
-        write_atomically(run.path / name, table)
+        write_parquet(run.path / name, table)
     from omegaconf import OmegaConf
 
     write_atomically(run.path / "config.yaml", OmegaConf.to_yaml(verl_settings, resolve=True))
@@ -168,13 +170,12 @@ def _quoted(argument: str) -> str:
     return '"' + re.sub(r'["`\\]|\$(?!RUN\b|STARTED\b)', r"\\\g<0>", argument) + '"'
 
 
-def _parquet(config: LanguageModelConfig, name: str, split: str, template: Any) -> bytes:
-    """A problem set as a parquet file for verl.
+def _parquet(config: LanguageModelConfig, name: str, split: str, template: Any) -> pa.Table:
+    """A problem set in verl's format.
 
     Problems are left out if their gold answers cannot be compared with.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     loaded = loaded_set(config, name, split)
     with Verifier(config.style) as verifier:
@@ -189,6 +190,4 @@ def _parquet(config: LanguageModelConfig, name: str, split: str, template: Any) 
             f"{name} has {len(usable)} usable problems and a batch takes {config.prompts}: "
             "lower prompts, or take another set"
         )
-    buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(verl_config.rows(usable, template, split)), buffer)
-    return buffer.getvalue()
+    return pa.Table.from_pylist(verl_config.rows(usable, template, split))

@@ -15,7 +15,6 @@ an uninterrupted one sends. A score file records which code judged; other code w
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
 import time
@@ -43,7 +42,7 @@ from lab.llm.evals import evaluation_metrics
 from lab.llm.train.task import Task
 from lab.runs.contents import difference, digest, reward_digest
 from lab.runs.provenance import provenance
-from lab.runs.run_folder import write_atomically, write_json
+from lab.runs.run_folder import write_json, write_parquet
 
 # The most answers and tokens in a part. A part never holds less than one problem.
 PART_ANSWERS = 8192
@@ -210,7 +209,7 @@ def _open(evaluation: Evaluation, settings: dict[str, Any], loaded: ProblemSet) 
         (path / "samples").mkdir(exist_ok=True)
         write_json(path / "provenance.json", provenance())
         rows = [asdict(problem) for problem in loaded.problems]
-        _write(path / "problems.parquet", pa.Table.from_pylist(rows))
+        write_parquet(path / "problems.parquet", pa.Table.from_pylist(rows))
         write_json(path / "settings.json", settings)
     stored = evaluation.settings
     if key := difference(stored, settings):
@@ -236,18 +235,14 @@ def _complete(
     first = sum(_read(path).metadata.num_rows for path in paths) // n
     session_tokens, session_start = 0, time.monotonic()
     with tqdm(
-        total=len(ids) * n,
-        initial=first * n,
-        unit="answer",
-        desc=evaluation.path.name,
-        smoothing=0,
+        total=len(ids) * n, initial=first * n, unit="answer", desc=evaluation.path.name, smoothing=0
     ) as bar:
         for number, start in enumerate(range(first, len(ids), per_part), start=len(paths)):
             end = start + per_part
             # The engine seeds each problem by its number in the whole set, not in the part.
             answers = engine.sample(prompts[start:end], sampling, start)
             table = _sample_table(ids[start:end], answers, n)
-            _write(evaluation.part_path(number), table)
+            write_parquet(evaluation.part_path(number), table)
             session_tokens += pc.sum(table["tokens"]).as_py()
             speed = session_tokens / (time.monotonic() - session_start)
             bar.set_postfix_str(f"{speed:.0f} tokens/s", refresh=False)
@@ -277,12 +272,6 @@ def _sample_table(ids: Sequence[str], answers: Sequence[Sequence[Completion]], n
         },
         schema=SAMPLE_SCHEMA,
     )
-
-
-def _write(path: Path, table: pa.Table) -> None:
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
-    write_atomically(path, buffer.getvalue())
 
 
 def _read(path: Path) -> pq.ParquetFile:
@@ -319,7 +308,7 @@ def score(evaluation: Evaluation, task: Task | None = None) -> pd.DataFrame:
         path = evaluation.path / f"scores-{name}.parquet"
         metadata = {"judge": code, "answers": str(evaluation.done["answers"])}
         if not metadata.items() <= _stored_metadata(path).items():
-            _write(path, _judged(evaluation, judge).replace_schema_metadata(metadata))
+            write_parquet(path, _judged(evaluation, judge).replace_schema_metadata(metadata))
     return pq.read_table(path).unify_dictionaries().to_pandas()
 
 

@@ -30,10 +30,9 @@ from typing import Any
 from lab.configurations import Config, Setting, setting
 from lab.errors import LabError, real, unknown
 from lab.plugins import import_file, is_ours, plugin_presets, user_code
-from lab.project import SHIPPED
+from lab.project import SHIPPED, read_toml
 from lab.runs.former_names import in_present_names
 from lab.runs.run_folder import Run
-from lab.toml_files import read_toml
 from lab.training.records import Pause, Record
 
 PRESETS = Path(__file__).parents[1] / "presets"
@@ -135,8 +134,9 @@ class Experiment:
         if not self.start:
             return None
         configuration = _class(self.start["configuration"], f"{self.name}.toml [start]")
+        rules = configuration.rules()
         scales = {
-            scale: {key: value for key, value in values.items() if key in configuration.rules()}
+            scale: {key: value for key, value in values.items() if key in rules}
             for scale, values in self.scales.items()
         }
         return replace(
@@ -158,7 +158,7 @@ class Experiment:
         `start` is the final state of the training that this one starts from, if it has one.
         """
         with self._told():
-            yield from self._of_trainer(self._trainer_path[1])(config, state, **start)
+            yield from self._trainer(config, state, **start)
 
     def preflight(self, config: Config) -> list[str]:
         """The trainer's lines for the header, none without a trainer.
@@ -168,8 +168,8 @@ class Experiment:
         if not self.trainer:
             return []
         with self._told():
-            self._of_trainer(self._trainer_path[1])
-            return self._of_trainer("preflight")(config)
+            _ = self._trainer
+            return self._of_module("preflight")(config)
 
     def changed(self, config: Config) -> dict[str, Any]:
         """The settings of `config` that differ from the preset at its scale."""
@@ -177,9 +177,8 @@ class Experiment:
         return {key: value for key, value in config.settings().items() if value != preset[key]}
 
     def header(self, config: Config) -> str:
-        """The first lines of a run's log.
-
-        They hold the title, the scale, what differs from its preset, and the estimator's rules.
+        """The first lines of a run's log: the title, the scale, what differs from its preset, and
+        the estimator's rules.
         """
         lines = [f"{self.name}: {self.title}", f"  scale {config.scale}"]
         lines += [f"  {key} = {value!r}" for key, value in self.changed(config).items()]
@@ -191,8 +190,7 @@ class Experiment:
 
     def _told(self) -> AbstractContextManager[None]:
         """Inside, what a plugin's trainer raises is one sentence; a fault of the lab stays one."""
-        place, _ = self._trainer_path
-        return user_code(self.name, place) if place.endswith(".py") else nullcontext()
+        return user_code(self.name, self._place) if self._place.endswith(".py") else nullcontext()
 
     @property
     def code(self) -> tuple[str, ...]:
@@ -207,19 +205,27 @@ class Experiment:
     @property
     def module(self) -> ModuleType:
         """The module of the trainer. LabError: the experiment has none, or there is none."""
-        place, _ = self._trainer_path
-        if not place:
+        if not self.trainer:
             raise LabError(f"{self.name} trains nothing: use lab run {self.name}")
         try:
-            return _module(place)
+            return _module(self._place)
         except ModuleNotFoundError as error:
-            if not (error.name and f"{place}.".startswith(f"{error.name}.")):
+            if not (error.name and f"{self._place}.".startswith(f"{error.name}.")):
                 raise  # the module is there, and a package that it imports is not
             raise LabError(
                 f"{self.name}.toml: trainer {self.trainer!r}: there is no module {error.name}"
             ) from error
 
-    def _of_trainer(self, function: str) -> Callable[..., Any]:
+    @property
+    def _trainer(self) -> Callable[..., Any]:
+        return self._of_module((self.trainer or "").rpartition(":")[2])
+
+    @property
+    def _place(self) -> str:
+        """The module of the trainer, or its file; empty without one."""
+        return (self.trainer or "").rpartition(":")[0]
+
+    def _of_module(self, function: str) -> Callable[..., Any]:
         """A function of the trainer's module. LabError: it has no such function."""
         callee = getattr(self.module, function, None)
         if not callable(callee):
@@ -228,12 +234,6 @@ class Experiment:
                 f" {function!r}; it must have the trainer and preflight(config)"
             )
         return callee
-
-    @property
-    def _trainer_path(self) -> tuple[str, str]:
-        """Module and function of the trainer; empty without one."""
-        module, _, function = (self.trainer or "").rpartition(":")
-        return module, function
 
 
 def experiments() -> list[str]:
@@ -352,19 +352,10 @@ def read_preset(path: Path) -> Experiment:
     for key in ("configuration", "trainer"):
         if ".py:" in str(content.get(key, "")):  # a file beside the preset
             content[key] = str(path.parent / content[key])
-    trainer, start = content.get("trainer"), content.get("start")
+    trainer = content.get("trainer")
     if trainer is not None and not trainer.rpartition(":")[0]:
         raise LabError(f'{path.name}: trainer {trainer!r}: write "module:function"')
     configuration = _class(content["configuration"], path.name)
-    if start is not None:
-        parts = ("trainer", "configuration")
-        for key in start.keys() ^ set(parts):
-            raise unknown(f"key of {path.name} [start], or one that it lacks:", key, parts)
-        if not issubclass(configuration, _class(start["configuration"], f"{path.name} [start]")):
-            raise LabError(
-                f"{path.name}: {content['configuration']} must be a subclass of"
-                f" {start['configuration']}, since one run gives both trainings their settings"
-            )
     rules = configuration.rules()
     needed = rules.keys() - configuration.defaults().keys()
     scales = {scale: content[scale] for scale in SCALES if scale in content}
@@ -380,7 +371,7 @@ def read_preset(path: Path) -> Experiment:
         notebook=(path.parent if plugin else NOTEBOOKS) / content["notebook"],
         configuration=configuration,
         trainer=trainer,
-        start=start,
+        start=content.get("start"),
         scales=scales,
         repeats_to=content.get("repeats_to"),
         lesson=lesson,

@@ -7,7 +7,6 @@ are for `lab eval` (`lab.runs.model_evaluation`).
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -31,6 +30,7 @@ from lab.llm.evals.harness_tasks import (
 from lab.mathematics.stats import compare
 from lab.runs.contents import digest, model_digest
 from lab.runs.model_evaluation import result_name
+from lab.runs.provenance import installed_version
 from lab.runs.run_folder import write_json
 from lab.training.rng import generators_restored
 
@@ -74,12 +74,14 @@ def run(
             f"tasks = {tasks!r}: give a list of one or more names, for example"
             " ['gpqa_diamond_zeroshot']"
         )
+    if not installed_version("lm_eval"):
+        raise missing("lm_eval")
     folder, name = model_folder(model)
     settings: dict[str, Any] = {
         "model": name,
         "weights": model_digest(folder),
         "engine": engine,
-        "harness": _harness_version(),
+        "harness": installed_version("lm_eval"),
         "chat": chat,
         "limit": None if limit is None else whole("limit", limit),
         "generation": dict(generation or {}),
@@ -140,14 +142,6 @@ def differences(table: pd.DataFrame) -> pd.DataFrame:
             result.append((model, base, task, metric, *ends, found.n["problems"]))
     columns = ["model", "against", "task", "metric", "difference", "low", "high", "n"]
     return pd.DataFrame(result, columns=columns)
-
-
-def _harness_version() -> str:
-    """The version of lm_eval. LabError: it is not installed."""
-    try:
-        return importlib.metadata.version("lm_eval")
-    except importlib.metadata.PackageNotFoundError as error:
-        raise missing("lm_eval") from error
 
 
 def _read(path: Path) -> list[dict[str, Any]]:

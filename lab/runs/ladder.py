@@ -112,7 +112,6 @@ def sections(entries: Iterable[Entry], folder: str = "") -> Iterator[str]:
 
 
 def page(entries: Iterable[Entry]) -> str:
-    """notebooks/README.md."""
     return HEAD + "\n".join(sections(entries)) + "\n"
 
 

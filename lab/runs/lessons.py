@@ -16,17 +16,15 @@ from __future__ import annotations
 
 import base64
 import io
-import os
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.configurations import Config
 from lab.errors import LabError
-from lab.project import CHECKOUT
+from lab.project import CHECKOUT, environment
 from lab.runs.experiments import experiment, experiments
 from lab.runs.notebooks import run_notebook
 from lab.runs.run_folder import write_atomically
@@ -74,26 +72,11 @@ def write_lesson(name: str) -> Path:
     notebook = experiment(name).notebook
     with tempfile.TemporaryDirectory() as folder:
         # A folder of its own, so that nothing is taken from earlier runs.
-        with _environment(MACHINE | {"LAB_RUNS": folder}):
+        with environment(**MACHINE, LAB_RUNS=folder):
             run = run_notebook(lesson_configuration(name))
         lesson = with_outputs(notebook, run.path / "notebook.ipynb")
     write_atomically(notebook, nbformat.writes(lesson) + "\n")
     return notebook
-
-
-@contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    """Environment variables of this process, and of those it starts, while it is active."""
-    before = {key: os.environ.get(key) for key in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for key, value in before.items():
-            if value is None:
-                del os.environ[key]
-            else:
-                os.environ[key] = value
 
 
 def with_outputs(source: Path, executed: Path) -> NotebookNode:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from importlib import metadata
 from pathlib import Path
 
 from lab.errors import LabError
 from lab.runs.experiments import PRESETS
+from lab.runs.provenance import installed_version
 from lab.runs.run_folder import writing
 
 TEMPLATES = PRESETS / "project"
@@ -24,12 +24,9 @@ def init(folder: Path) -> list[Path]:
         raise LabError(f"{name!r} cannot name a project: use letters, digits, - and _")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise LabError(f"{folder} is there already and not empty: give the name of a new folder")
-    try:
-        version = metadata.version("rlvr-lab")
-    except metadata.PackageNotFoundError as error:
-        raise LabError(
-            "rlvr-lab is not installed here: install it first, see its README"
-        ) from error
+    version = installed_version("rlvr-lab")
+    if not version:
+        raise LabError("rlvr-lab is not installed here: install it first, see its README")
     words = {"LAB_VERSION": version, "NAME": name}
     files = []
     for template in sorted(TEMPLATES.rglob(f"*{SUFFIX}")):

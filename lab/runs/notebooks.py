@@ -7,13 +7,14 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab.configurations import Config
 from lab.errors import LabError, unknown
-from lab.project import handed_on
+from lab.project import VARIABLE, environment, project
 from lab.runs.experiments import Experiment, experiment
 from lab.runs.progress import Progress, Watch
 from lab.runs.readiness import require_ready
@@ -80,22 +81,44 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
     notebook.cells = [
         cell for cell in notebook.cells if without not in cell.metadata.get("tags", [])
     ]
-    stop = _StopRequest()
     watch = Watch(config)
+    kernel: list[int] = []  # its process id, once it has started
+    asked = False  # to stop, by SIGTERM
+
+    def stop() -> None:
+        """Pass SIGTERM on to the kernel, which is in a session of its own and would not get it.
+
+        One that trains stops after the current step, and its cell fails with `Terminated`.
+        """
+        nonlocal asked
+        asked = True
+        for process in kernel:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
+
+    def started(process: int) -> None:
+        kernel.append(process)
+        if asked:
+            stop()
+
+    def check(cause: BaseException | None = None) -> None:
+        if asked:
+            raise Terminated("stopped by SIGTERM; the same command goes on from here") from cause
 
     def tell(cell: Any, cell_index: int) -> None:
         watch.cell = (cell_index + 1, len(notebook.cells))
 
     progress = Progress("")
     progress.begin(run, watch)
-    with on_sigterm(stop.request), progress, handed_on():
+    handed_on = environment(**{VARIABLE: str(project().root)})  # the kernel's folder is another
+    with on_sigterm(stop), progress, handed_on:
         try:
             executed = papermill.execute_notebook(
                 notebook,
                 run.path / "notebook.ipynb",
                 kernel_name=KERNEL,
                 cwd=chosen.notebook.parent,
-                kernel_manager_class=_kernel_manager(stop),
+                kernel_manager_class=_kernel_manager(started),
                 progress_bar=False,
                 on_cell_start=tell,
                 # A kernel warns that its connection is not encrypted. It is one of this machine
@@ -105,21 +128,21 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
         except PapermillExecutionError as error:
             if error.ename == Terminated.__name__:
                 raise Terminated(error.evalue) from error
-            stop.check(error)
+            check(error)
             raise LabError(
                 f"cell {error.exec_count} of {chosen.notebook.name} failed: {error.ename}:"
                 f" {error.evalue}; see {run.path / 'notebook.ipynb'}"
             ) from error
         except DeadKernelError as error:
-            stop.check(error)
+            check(error)
             raise LabError(
                 f"the kernel of {chosen.notebook.name} died, often because memory ran out; see "
                 f"{run.path / 'notebook.ipynb'}, and run it again to continue"
             ) from error
         except Exception as error:
-            stop.check(error)  # SIGTERM may have come while the kernel started
+            check(error)  # SIGTERM may have come while the kernel started
             raise
-        stop.check()
+        check()
     for cell in executed.cells:  # papermill ends there, and calls the notebook executed
         if any(output.get("ename") == "SystemExit" for output in cell.get("outputs", ())):
             raise LabError(
@@ -128,37 +151,9 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
             )
 
 
-class _StopRequest:
-    """Passes SIGTERM on to the kernel, which runs in a session of its own and would not get it.
-
-    A kernel that trains stops after the current step, and its cell fails with `Terminated`.
-    Otherwise it ends at once. Either way the notebook is incomplete and the run is not finished.
-    """
-
-    def __init__(self) -> None:
-        self.requested = False
-        self.kernel_process: int | None = None  # process id, None until the kernel has started
-
-    def request(self) -> None:
-        """SIGTERM arrived."""
-        self.requested = True
-        self.pass_on()
-
-    def pass_on(self) -> None:
-        """Send SIGTERM to the kernel, if it has started and this process was asked to stop."""
-        if self.requested and self.kernel_process is not None:
-            with suppress(ProcessLookupError):
-                os.kill(self.kernel_process, signal.SIGTERM)
-
-    def check(self, cause: BaseException | None = None) -> None:
-        """Raise Terminated if this process was asked to stop."""
-        if self.requested:
-            raise Terminated("stopped by SIGTERM; the same command goes on from here") from cause
-
-
-def _kernel_manager(stop: _StopRequest) -> type:
-    """A kernel manager for nbclient that gives `stop` the process id of its kernel, and whose
-    client misses no reply (`answering_channel`).
+def _kernel_manager(started: Callable[[int], None]) -> type:
+    """A kernel manager for nbclient that tells the process id of its kernel, and whose client
+    misses no reply (`answering_channel`).
     """
     from jupyter_client import AsyncKernelManager
     from jupyter_client.asynchronous import AsyncKernelClient
@@ -172,8 +167,8 @@ def _kernel_manager(stop: _StopRequest) -> type:
         async def _async_post_start_kernel(self, **options: Any) -> None:
             await super()._async_post_start_kernel(**options)
             # Only the provisioner of local processes has a process id.
-            stop.kernel_process = getattr(self.provisioner, "pid", None)
-            stop.pass_on()  # SIGTERM may have come while the kernel started
+            if process := getattr(self.provisioner, "pid", None):
+                started(process)
 
     return Manager
 

@@ -1,60 +1,166 @@
-"""One run as a process of its own, with its output in a log file.
+"""Runs as processes of their own, each with its output in a log file.
 
-A sweep starts such processes on this machine, `lab.runs.ray_executor` on the nodes of a cluster.
+What a run needs takes seconds to import. So a `Worker` keeps a process that has imported it, and
+every run is a fork of that. A sweep has one for each run that goes at a time, and on a cluster each
+task of `lab.runs.ray_executor` has one.
 """
 
 from __future__ import annotations
 
+import importlib
+import itertools
+import json
 import os
+import runpy
+import select
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 
-RUNNING: set[subprocess.Popen[bytes]] = set()  # what `terminate_all` sends SIGTERM to
-# Seconds. Waiting with a timeout wakes up now and then; without one, Ray could not interrupt it.
-FOREVER = 1e9
 # Without a GPU there are as many processes as cores, and small models are fastest on one thread.
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+# Imported before the forks: what starts threads or the GPU when it is imported is left to them.
+IMPORTED = (
+    "filelock pandas pyarrow.parquet safetensors.torch tqdm.auto lab.cli lab.runs.training"
+    " lab.toy.images lab.toy.maze lab.toy.tabular"
+).split()
 
 
-def run_logged(
-    arguments: Sequence[str], log: str, gpu: str = "", stopped: threading.Event | None = None
-) -> str:
-    """Run Python with `arguments` in a new process and return the sentence that it ended with.
-
-    That is the lab's own, else its last line; of a process that a signal ended, also which signal.
-
-    The output is appended to the file `log`. With `gpu` the process sees only that GPU; without
-    one it runs on a single thread. `stopped` covers the moment between the start of the process
-    and its entry in RUNNING: if the event is set by then, the process is terminated at once.
+class Worker:
+    """Does one run after the other. With `gpu` they see only that GPU, without one they run on a
+    single thread.
     """
-    environment = os.environ | {"CUDA_VISIBLE_DEVICES": gpu} if gpu else ONE_THREAD | os.environ
-    with open(log, "a") as output:
-        began = output.tell()
-        print(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')}", file=output, flush=True)
-        with subprocess.Popen(
-            [sys.executable, *arguments],
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            env=environment,
-        ) as process:
-            RUNNING.add(process)
-            try:
-                if stopped is not None and stopped.is_set():
-                    process.terminate()
-                process.wait(FOREVER)
-            except BaseException:  # Ray cancels a task by raising KeyboardInterrupt in it
-                process.kill()
-                raise
-            finally:
-                RUNNING.discard(process)
-    said = Path(log).read_bytes()[began:].decode(errors="replace")
-    return last_words(process.returncode, said.splitlines()[1:])  # without the time
+
+    def __init__(self, gpu: str = "") -> None:
+        variables = {"CUDA_VISIBLE_DEVICES": gpu}
+        self.environment = os.environ | variables if gpu else ONE_THREAD | os.environ
+        self.process: subprocess.Popen[str] | None = None  # of which the runs are forks
+        self.terminated = False
+
+    def run(self, words: Sequence[str], log: str) -> str:
+        """`lab WORDS`, with its output appended to the file `log`; the sentence it ended with.
+
+        That is the lab's own, else its last line; of one that a signal ended, also which signal.
+        """
+        with open(log, "a") as output:
+            began = output.tell()
+            print(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')}", file=output, flush=True)
+            if self.process is None or self.process.poll() is not None:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-m", __name__],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=output,
+                    text=True,
+                    env=self.environment,
+                )
+        assert self.process.stdin and self.process.stdout
+        if self.terminated:  # while it was started
+            self.process.terminate()
+        try:
+            with suppress(BrokenPipeError):
+                print(json.dumps([words, log]), file=self.process.stdin, flush=True)
+            # With a timeout, or else Ray could not interrupt it.
+            while not select.select([self.process.stdout], [], [], 1)[0]:
+                pass
+        except BaseException:  # Ray cancels a task by raising KeyboardInterrupt in it
+            self.terminate()
+            raise
+        answer = self.process.stdout.readline()  # nothing if that process itself was ended
+        said = Path(log).read_bytes()[began:].decode(errors="replace")
+        code = int(answer) if answer else self.process.wait()
+        return last_words(code, said.splitlines()[1:])  # without the time
+
+    def terminate(self) -> None:
+        """Send SIGTERM to its run; later ones end at once."""
+        self.terminated = True
+        if self.process:
+            self.process.terminate()
+
+    def close(self) -> None:
+        """End its process, once its run has ended."""
+        if self.process:
+            self.process.communicate()
+
+
+class Workers:
+    """Does `slots` runs at a time on this machine: `jobs`, or one for each GPU, else for each core.
+
+    Each run sees one of the `gpus`; of more jobs than GPUs several share one. Use it in a `with`
+    statement.
+    """
+
+    def __init__(self, jobs: int | None, gpus: Sequence[str] = ()) -> None:
+        self.slots = jobs or len(gpus) or os.cpu_count() or 1
+        every = itertools.islice(itertools.cycle(gpus or [""]), self.slots)
+        self.workers = [Worker(gpu) for gpu in every]
+        self.free: SimpleQueue[Worker] = SimpleQueue()
+        for worker in self.workers:
+            self.free.put(worker)
+
+    def run(self, words: Sequence[str], log: str) -> str:
+        worker = self.free.get()
+        try:
+            return worker.run(words, log)
+        finally:
+            self.free.put(worker)
+
+    def terminate(self) -> None:
+        for worker in self.workers:
+            worker.terminate()
+
+    def cancel(self) -> None:
+        """Nothing: Ctrl-C reaches the processes of this machine by itself."""
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.workers:
+            worker.close()
+
+
+def _next_run() -> list[str] | None:
+    """The words of a run, in a fork of this process for it; None in this one, after the last run.
+
+    Standard input has words and log of each run, standard output gets its exit code.
+    """
+    for module in IMPORTED:
+        with suppress(ImportError):  # of an extra that is not installed, or not wanted
+            importlib.import_module(module)
+    child, terminated = 0, False
+
+    def terminate(*_: object) -> None:
+        nonlocal terminated
+        terminated = True
+        if child:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGTERM)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, terminate)
+    for line in open(0, closefd=False):
+        words, log = json.loads(line)
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # until it is known who gets it
+        child = 0 if terminated else os.fork()
+        if child == 0 and not terminated:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+            with open(log, "a") as output, open(os.devnull) as nothing:
+                for number, file in enumerate((nothing, output, output)):
+                    os.dup2(file.fileno(), number)
+            return words
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) if child else -15
+        child = 0
+        print(code, flush=True)
+    return None
 
 
 def last_words(code: int, lines: Sequence[str]) -> str:
@@ -76,7 +182,7 @@ def last_words(code: int, lines: Sequence[str]) -> str:
     return lines[-1] if lines else f"ended with exit code {code} and no output"
 
 
-def terminate_all() -> None:
-    """Send SIGTERM to every process that `run_logged` is waiting for."""
-    for process in list(RUNNING):
-        process.terminate()
+if __name__ == "__main__":
+    if (words := _next_run()) is not None:
+        sys.argv[1:] = words
+        runpy.run_module("lab", run_name="__main__", alter_sys=True)

@@ -1,10 +1,9 @@
 """How far runs are and how long they will take.
 
-On a terminal there is one bar of tqdm, with the steps and a metric of what runs. All is read from
-metrics.jsonl in the run folders, which grows by a line at each record. So the same bar serves a
-notebook's kernel, the processes of a sweep and the nodes of a cluster, and nothing is shown that is
-not on disk. Where the output is no terminal, nothing is drawn. A long training says after its first
-steps how long the others will take, on a terminal or not.
+On a terminal there is one bar of tqdm. It is read from metrics.jsonl in the run folders, which
+grows by a line at each record: so the same bar serves a notebook's kernel, the processes of a sweep
+and the nodes of a cluster. Where the output is no terminal, nothing is drawn. A long training says
+after its first steps how long the others will take, on a terminal or not.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ MEASURED = 3  # steps, at least; the one before them compiles and allocates
 MEASURED_SECONDS = 10.0  # at least: a GPU may be some steps behind
 LEAST = 60.0  # seconds; of a training that takes less nothing is said
 FORMAT = "{desc}{percentage:3.0f}% {bar:10} {elapsed}<{remaining} {postfix}"
+UNITS = (("ms", 1e-3, 1), ("s", 1, 120), ("min", 60, 7200), ("h", 3600, 3 * 86400))
 
 
 def total_steps(config: Config) -> int | None:
@@ -47,7 +47,7 @@ def described(config: Config) -> str:
 
 
 class Watch:
-    """How far one run is, by the last line of its metrics.jsonl; it changes nothing.
+    """How far one run is, by the last line of its metrics.jsonl.
 
     A training that starts from another one is watched from the start of that one. `cell` is what
     whoever executes a notebook tells: the cell that runs, and how many there are.
@@ -57,20 +57,17 @@ class Watch:
         self.label = described(config)
         self.cell: tuple[int, int] | None = None
         chosen = experiment(config.name)
-        trainings = {"": config} if chosen.trainer else {}
+        self.trainings = {"": config} if chosen.trainer else {}
         if chosen.before is not None:
-            trainings["start: "] = chosen.before.part_of(config)
-        self._trainings = [
-            (name, Run.of(part).path / "metrics.jsonl", total_steps(part))
-            for name, part in trainings.items()
-        ]
+            self.trainings["start: "] = chosen.before.part_of(config)
+        self.files = {name: Run.of(each).path for name, each in self.trainings.items()}
 
     def look(self) -> tuple[float, str]:
         """The share of the work that is done, in [0, 1], without that of a start; and its words."""
         share, words = 0.0, [self.label]
-        for name, file, total in self._trainings:
-            if record := _last_record(file):
-                step = record.pop("step")
+        for name, config in self.trainings.items():
+            if record := _last_record(self.files[name] / "metrics.jsonl"):
+                step, total = record.pop("step"), total_steps(config)
                 share = min(1.0, step / total) if total and not name else 0.0
                 words += [f"{name}step {step}" + (f"/{total}" if total else "")]
                 words += [f"{key} {value:.3g}" for key, value in list(record.items())[:1]]
@@ -78,7 +75,7 @@ class Watch:
         if self.cell is not None:
             number, cells = self.cell
             words.append(f"cell {number}/{cells}")
-            if not self._trainings:
+            if not self.trainings:
                 share = (number - 1) / cells
         return share, ", ".join(words)
 
@@ -91,63 +88,56 @@ class Progress:
     """
 
     def __init__(self, name: str, total: int = 1, finished: int = 0) -> None:
-        self._name, self._total = name, total
-        self._finished, self._failed = finished, 0
-        self._running: dict[Path, Watch] = {}
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._draw)
+        self.name, self.total = name, total
+        self.finished, self.failed = finished, 0
+        self.running: dict[Path, Watch] = {}
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self._draw)
 
     def __enter__(self) -> Progress:
         if sys.stdout.isatty() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-            self._thread.start()
+            self.thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        self.over.set()
+        if self.thread.is_alive():
+            self.thread.join()
 
     def begin(self, run: Run, watch: Watch) -> None:
         """A process for this run starts, perhaps where an earlier one was interrupted."""
-        self._running[run.path] = watch
+        self.running[run.path] = watch
 
     def end(self, run: Run) -> None:
         """Its process has ended; nothing changes if it was never started."""
-        if self._running.pop(run.path, None) is not None:
-            self._finished += run.finished
-            self._failed += not run.finished
+        if self.running.pop(run.path, None) is not None:
+            self.finished += run.finished
+            self.failed += not run.finished
 
     def look(self) -> tuple[float, str]:
         """Runs' worth of work that is done; how many have finished, and what the others are at."""
-        watches = [watch.look() for watch in list(self._running.values())]
-        words = [f"{self._finished} of {self._total} runs"] if self._total > 1 else []
-        words += [f"{self._failed} failed"] if self._failed else []
+        watches = [watch.look() for watch in list(self.running.values())]
+        words = [f"{self.finished} of {self.total} runs"] if self.total > 1 else []
+        words += [f"{self.failed} failed"] if self.failed else []
         words += [of_run for _, of_run in watches]
-        return self._finished + sum(share for share, _ in watches), "; ".join(words)
-
-    @staticmethod
-    def say(line: str) -> None:
-        """Print a line that stays, above the bar if there is one, on standard error."""
-        from tqdm import tqdm
-
-        tqdm.write(line, file=sys.stderr)
-        sys.stderr.flush()
+        return self.finished + sum(share for share, _ in watches), "; ".join(words)
 
     def _draw(self) -> None:
         from tqdm import tqdm
 
-        with tqdm(
-            total=self._total,
-            initial=self._finished,
-            desc=self._name,
-            bar_format=FORMAT,
-            smoothing=0,
-            dynamic_ncols=True,
-            leave=False,
-        ) as bar:
-            while not self._over.wait(SECONDS):
+        shape = {"bar_format": FORMAT, "smoothing": 0, "dynamic_ncols": True, "leave": False}
+        with tqdm(total=self.total, initial=self.finished, desc=self.name, **shape) as bar:
+            while not self.over.wait(SECONDS):
                 bar.n, words = self.look()
                 bar.set_postfix_str(words)
+
+
+def say(line: str) -> None:
+    """Print a line that stays, above the bar if there is one, on standard error."""
+    from tqdm import tqdm
+
+    tqdm.write(line, file=sys.stderr)
+    sys.stderr.flush()
 
 
 def _last_record(path: Path) -> dict[str, Any] | None:
@@ -155,9 +145,9 @@ def _last_record(path: Path) -> dict[str, Any] | None:
     try:
         with open(path, "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
-            complete = file.read().splitlines(keepends=True)
-        return json.loads([line for line in complete if line.endswith(b"\n")][-1])
-    except (OSError, ValueError, IndexError):  # of a damaged file the command itself complains
+            *_, last, _ = file.read().split(b"\n")
+        return json.loads(last)
+    except (OSError, ValueError):  # of a damaged file the command itself complains
         return None
 
 
@@ -167,10 +157,10 @@ def announced(outputs: Iterator[Record | Pause], config: Config) -> Iterator[Rec
     A step takes the median of those measured, an evaluation what the first one took.
     """
     settings = config.settings()
-    steps = settings.get("steps", settings.get("start_steps", 0))
+    steps = total_steps(config) or 0
     log_every = settings.get("log_every", settings.get("start_log_every", steps + 1))
-    evaluation, seconds = 0.0, []
-    began, said = time.monotonic(), False
+    evaluation, seconds, said = 0.0, [], False
+    began = time.monotonic()
     for number, output in enumerate(outputs):
         spent = time.monotonic() - began
         if number == 0 and isinstance(output, Record):
@@ -198,8 +188,7 @@ def duration(seconds: float) -> str:
     >>> [duration(seconds) for seconds in (0.004, 0.25, 42, 600, 9000, 40000, 1.5e6)]
     ['4 ms', '250 ms', '42 s', '10 min', '2.5 h', '11 h', '17 days']
     """
-    units = (("ms", 1e-3, 1), ("s", 1, 120), ("min", 60, 7200), ("h", 3600, 3 * 86400))
-    fitting = [(unit, size) for unit, size, limit in units if seconds < limit]
-    unit, size = fitting[0] if fitting else ("days", 86400)
+    fitting = [(unit, size) for unit, size, limit in UNITS if seconds < limit]
+    unit, size = [*fitting, ("days", 86400)][0]
     digits = f"{seconds / size:.2g}" if seconds / size < 99.5 else f"{seconds / size:.0f}"
     return f"{digits} {unit}"

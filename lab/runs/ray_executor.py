@@ -17,17 +17,17 @@ from lab.extras import missing
 from lab.plugins import VARIABLE
 from lab.project import VARIABLE as PROJECT
 from lab.project import project
-from lab.runs.processes import run_logged
+from lab.runs.processes import Worker
 
 
 class RayExecutor:
     """A connection to the cluster at RAY_ADDRESS, else to that of this machine.
 
-    Use it in a `with` statement. `slots` is how many runs fit on the cluster at a time. LabError:
-    Ray is not installed; there is no cluster; it has no room for a single run.
+    Use it in a `with` statement. `slots` is how many runs go at a time: `jobs`, else what fits on
+    the cluster. LabError: Ray is not installed; there is no cluster; it has no room for a run.
     """
 
-    def __init__(self, gpus: int = 0) -> None:
+    def __init__(self, jobs: int | None, gpus: int = 0) -> None:
         try:
             import ray
         except ImportError as error:
@@ -64,7 +64,8 @@ class RayExecutor:
                 f"the Ray cluster has {cores:g} cores and {cluster_gpus:g} GPUs, and a run needs 1"
                 f" and {gpus}: ask for fewer, or add nodes"
             )
-        self._task = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=3)(run_logged)
+        self.slots = jobs or self.slots
+        self._task = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=3)(_run)
 
     def __enter__(self) -> RayExecutor:
         return self
@@ -72,9 +73,9 @@ class RayExecutor:
     def __exit__(self, *_: Any) -> None:
         self._ray.shutdown()
 
-    def run(self, arguments: list[str], log: str) -> str:
-        """As `lab.runs.processes.run_logged`, on one of the nodes; returns when the run ends."""
-        task = self._task.remote(arguments, log)
+    def run(self, words: list[str], log: str) -> str:
+        """As `lab.runs.processes.Worker.run`, on one of the nodes; returns when the run ends."""
+        task = self._task.remote(words, log)
         self._running.add(task)
         try:
             return self._ray.get(task)
@@ -83,7 +84,18 @@ class RayExecutor:
         finally:
             self._running.discard(task)
 
+    def terminate(self) -> None:
+        self.cancel()
+
     def cancel(self) -> None:
         """Stop all running tasks; a later sweep resumes their runs."""
         for task in tuple(self._running):
             self._ray.cancel(task)
+
+
+def _run(words: list[str], log: str) -> str:
+    worker = Worker()
+    try:
+        return worker.run(words, log)
+    finally:
+        worker.close()

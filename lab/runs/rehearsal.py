@@ -1,10 +1,9 @@
 """`lab rehearse` (`make gpu`): what to run in the first paid hour on a rented GPU.
 
-Every preset runs for a few steps at the scale of this card. Each part has a process of its own, so
-that a part that fails or hangs does not affect the others. After every part the measurements are
-written to one JSON file per device: seconds per step, memory, log-probability mismatch, captured
-graph against eager mode, GPU against CPU, kill and resume, with the estimate of `lab preflight` for
-comparison. The README's cells that say *not yet measured* are filled from these files.
+Every preset runs for a few steps at the scale of this card, each part in a process of its own, so
+that one that fails or hangs does not affect the others. The measurements are written to one JSON
+file per device, with the estimate of `lab preflight` for comparison, and the README's cells that
+say *not yet measured* are filled from these files.
 
 Without a GPU the same parts run on the CPU at scale smoke. That checks the rehearsal itself; its
 numbers are not kept in the project.
@@ -32,7 +31,9 @@ from lab.runs.experiments import Experiment, experiment, experiments
 from lab.runs.processes import last_words
 from lab.runs.provenance import device, provenance
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
+from lab.runs.training import load_checkpoint, state_of
 from lab.training.costs import CARDS
+from lab.training.device import compute_device
 from lab.training.records import Record
 
 if TYPE_CHECKING:
@@ -42,13 +43,7 @@ if TYPE_CHECKING:
 README = CHECKOUT / "README.md"
 PART_SECONDS = 20 * 60  # after which a part counts as hanging
 # Evaluations and initial trainings are cut to a minimum: only the training step is measured.
-CUT = {
-    "mazes": 8,
-    "samples": 64,
-    "eval_problems": 4,
-    "start_steps": 4,
-    "start_log_every": 4,
-}
+CUT = {"mazes": 8, "samples": 64, "eval_problems": 4, "start_steps": 4, "start_log_every": 4}
 # Two steps of a language model take minutes; the first ones of any world compile and allocate.
 LANGUAGE_MODEL_STEPS, TOY_STEPS = 3, 20
 
@@ -62,14 +57,14 @@ class Part(NamedTuple):
     scale: str
 
 
-def scale_of_card(memory: float | None) -> str:
+def scale_of_card(memory: float) -> str:
     """The scale for a card with `memory` GiB; smoke without one.
 
-    >>> [scale_of_card(memory) for memory in (None, 23.5, 79.1, 139.8)]
+    >>> [scale_of_card(memory) for memory in (0, 23.5, 79.1, 139.8)]
     ['smoke', 'gpu24', 'h100', 'h200']
     """
-    fitting = [scale for scale, card in CARDS.items() if memory and card.memory <= memory + 0.5]
-    return fitting[-1] if fitting else "smoke"
+    fitting = [scale for scale, card in CARDS.items() if card.memory <= memory + 0.5]
+    return ["smoke", *fitting][-1]
 
 
 def parts(scale: str) -> list[Part]:
@@ -103,32 +98,28 @@ def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
     """
     import torch
 
-    from lab.training.device import compute_device
-
     on_gpu = compute_device().type == "cuda"
     memory = torch.cuda.get_device_properties(0).total_memory / 2**30 if on_gpu else None
-    scale = scale_of_card(memory)
+    scale = scale_of_card(memory or 0)
     folder = folder or (measured_folder() if on_gpu else runs_root() / "rehearsal")
     folder.mkdir(parents=True, exist_ok=True)
     name = re.sub(r"[^a-z0-9]+", "-", device().split(",")[0].lower()).strip("-")
     path = folder / f"{name}.json"
     about = {"device": device(), "memory": memory, "scale": scale, **provenance()}
-    measured = json.loads(path.read_text()) if path.exists() else {"parts": {}}
-    if measured.get("code") != about["code"]:
-        measured = {"parts": {}}  # measured with other code
+    before = json.loads(path.read_text()) if path.exists() else {}
+    done = before["parts"] if before.get("code") == about["code"] else {}
     every = parts(scale)
     chosen = [part for part in every if only in part.name]
     if not chosen:
         raise LabError(f"no part is called {only!r}: {', '.join(part.name for part in every)}")
     for part in chosen:
-        if "failed" not in measured["parts"].get(part.name, {"failed": "never tried"}):
-            continue
-        print(f"{part.name} ...", flush=True)
-        measured = about | {"parts": measured["parts"] | {part.name: _in_a_process(part)}}
-        write_json(path, measured)
-        print(f"  {_sentence(measured['parts'][part.name])}", flush=True)
+        if "failed" in done.get(part.name, {"failed": "never tried"}):
+            print(f"{part.name} ...", flush=True)
+            done[part.name] = _in_a_process(part)
+            write_json(path, about | {"parts": done})
+            print(f"  {_sentence(done[part.name])}", flush=True)
     print(path)
-    return measured
+    return about | {"parts": done}
 
 
 def _in_a_process(part: Part) -> dict[str, Any]:
@@ -166,8 +157,6 @@ def _sentence(measured: dict[str, Any]) -> str:
 def measure_steps(name: str, scale: str) -> dict[str, Any]:
     """Train a preset for a few steps: time per step, peak memory, last record, and the estimate."""
     import torch
-
-    from lab.training.device import compute_device
 
     chosen = experiment(name)
     steps = LANGUAGE_MODEL_STEPS if _is_language_model(chosen) else TOY_STEPS
@@ -216,7 +205,6 @@ def measure_graph(name: str, scale: str) -> dict[str, Any]:
     from lab.toy.maze_policy import load_policy
     from lab.toy.transformer import attend
     from lab.toy.tree_sampling import CUDAGraphSampler, rollout_logits, sample_rows
-    from lab.training.device import compute_device
 
     if compute_device().type != "cuda":
         return {"skipped": "a graph is captured on a GPU only"}
@@ -273,34 +261,30 @@ def measure_graph(name: str, scale: str) -> dict[str, Any]:
 def measure_agreement(name: str, scale: str) -> dict[str, Any]:
     """Compare training on this device with the CPU: the largest difference of each metric."""
     here, cpu = (
-        _trained(name, scale, _into(f"agreement-{name}-{kind}", LAB_DEVICE=kind)).records()
+        _trained(name, scale, f"agreement-{name}-{kind}", LAB_DEVICE=kind).records()
         for kind in ("auto", "cpu")
     )
     if [record["step"] for record in here] != [record["step"] for record in cpu]:
         raise LabError(f"{name}: the device and the CPU gave records at different steps")
-    pairs = [*zip(here, cpu, strict=True)]
     differences = {
-        key: max(abs(a[key] - b[key]) for a, b in pairs if key in a and key in b)
-        for key in cpu[-1]
-        if key != "step"
+        key: max(
+            abs(a[key] - b[key]) for a, b in zip(here, cpu, strict=True) if key in a.keys() & b
+        )
+        for key in cpu[-1].keys() - {"step"}
     }
     return {"largest_difference": max(differences.values()), "differences": differences}
 
 
 def measure_resume(name: str, scale: str) -> dict[str, Any]:
     """Compare a training killed after its first checkpoint and resumed with an undisturbed one."""
-    from lab.runs.training import load_checkpoint, state_of
-
-    whole = _trained(name, scale, _into(f"resume-{name}-whole"))
-    killed = _into(f"resume-{name}-killed")
-    process = subprocess.Popen(
-        _command(name, scale), env=killed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    whole, killed = _trained(name, scale, f"resume-{name}-whole"), f"resume-{name}-killed"
+    process = _training(name, scale, killed)
     checkpoints = f"{name}/*/checkpoints/step-*.safetensors"
-    while process.poll() is None and not list(Path(killed["LAB_RUNS"]).glob(checkpoints)):
+    while process.poll() is None and not list(_scratch(killed).glob(checkpoints)):
         time.sleep(0.002)
     process.kill()
-    if process.wait() == 0:
+    process.communicate()
+    if process.returncode == 0:
         raise LabError(f"{name} ended before it could be killed: nothing was resumed")
     killed_at = load_checkpoint(_only_run(killed, name)).step
     again = _trained(name, scale, killed)
@@ -340,29 +324,34 @@ def _start(config: Config) -> dict[str, Any]:
     return {"start": state}
 
 
-def _into(folder: str, **added: str) -> dict[str, str]:
-    """The environment of a training into a scratch folder."""
-    return os.environ | {"LAB_RUNS": str(runs_root() / "rehearsal" / "scratch" / folder)} | added
+def _scratch(place: str) -> Path:
+    return runs_root() / "rehearsal" / "scratch" / place
 
 
-def _command(name: str, scale: str) -> list[str]:
-    train = [sys.executable, "-m", "lab", "train", name, f"scale={scale}"]
-    return [*train, "checkpoint_minutes=0"]
-
-
-def _trained(name: str, scale: str, environment: dict[str, str]) -> Run:
-    """The run of `lab train`. LabError: it failed."""
-    completed = subprocess.run(
-        _command(name, scale), env=environment, capture_output=True, text=True
+def _training(name: str, scale: str, place: str, **environment: str) -> subprocess.Popen[str]:
+    """A process that trains into a scratch folder."""
+    command = [sys.executable, "-m", "lab", "train", name, f"scale={scale}", "checkpoint_minutes=0"]
+    return subprocess.Popen(
+        command,
+        env=os.environ | {"LAB_RUNS": str(_scratch(place))} | environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    if completed.returncode != 0:
-        why = last_words(completed.returncode, completed.stderr.splitlines())
+
+
+def _trained(name: str, scale: str, place: str, **environment: str) -> Run:
+    """The run of `lab train` in a scratch folder. LabError: it failed."""
+    process = _training(name, scale, place, **environment)
+    _, err = process.communicate()
+    if process.returncode != 0:
+        why = last_words(process.returncode, err.splitlines())
         raise LabError(f"lab train {name} scale={scale}: {why}")
-    return _only_run(environment, name)
+    return _only_run(place, name)
 
 
-def _only_run(environment: dict[str, str], name: str) -> Run:
-    (path,) = [path for path in Path(environment["LAB_RUNS"], name).iterdir() if path.is_dir()]
+def _only_run(place: str, name: str) -> Run:
+    (path,) = [path for path in (_scratch(place) / name).iterdir() if path.is_dir()]
     return Run(path)
 
 

@@ -7,12 +7,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from lab.runs.sweep_results import Results
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DEAD = "dead groups"
 GRADIENT = "grad_norm"
@@ -76,19 +72,13 @@ def _rates_at_an_end(results: Results, metric: str) -> Iterator[str]:
         for key in parameters
         if key not in ("seed", "learning_rate") and last[key].nunique() > 1
     ]
-    parts: list[tuple[str, pd.DataFrame]] = [("", last)]
-    if varied:
-        names = last[varied].astype(str).agg(", ".join, axis=1)
-        parts = [(f"{name}: ", part) for name, part in last.groupby(names, sort=False)]
-    for name, part in parts:
+    settings = [", ".join(map(str, values)) for values in last[varied].astype(object).to_numpy()]
+    for setting, part in last.groupby(settings, sort=False):
         means = part.groupby("learning_rate")[metric].mean()
-        best = means.idxmax()
-        if len(means) > 1 and best in (means.index.min(), means.index.max()):
-            if best == means.index.min():
-                end, other = "lowest", "lower"
-            else:
-                end, other = "highest", "higher"
+        best, rates = means.idxmax(), means.index
+        if len(means) > 1 and best in (rates.min(), rates.max()):
+            end, other = ("lowest", "lower") if best == rates.min() else ("highest", "higher")
             yield (
-                f"{name}{metric} is best at learning rate {best:g}, the {end} of {len(means)}"
-                f" tried: a {other} one may be better"
+                f"{setting and f'{setting}: '}{metric} is best at learning rate {best:g}, the {end}"
+                f" of {len(means)} tried: a {other} one may be better"
             )

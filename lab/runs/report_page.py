@@ -6,11 +6,10 @@ import os
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from lab.configurations import Config
 from lab.errors import LabError
-from lab.runs.experiments import NOTEBOOKS, experiment, experiments
+from lab.runs.experiments import experiment, experiments
 from lab.runs.run_folder import Run
 
 PAGE = "report.html"  # in the run folder of the notebook
@@ -25,12 +24,10 @@ def can_report() -> bool:
 
 def report_config(paths: Sequence[Path], parameters: Mapping[str, str]) -> Config:
     """The configuration of notebook 90 for a report on `paths`."""
-    given: dict[str, Any] = {
-        "sources": [os.path.relpath(path, NOTEBOOKS) for path in paths],
-        "experiment": "",
-        **parameters,
-    }
-    return experiment("report").configure("laptop", given)
+    chosen = experiment("report")
+    folder = chosen.notebook.parent
+    sources = [os.path.relpath(path, folder) for path in paths]
+    return chosen.configure("laptop", {"sources": sources, "experiment": "", **parameters})
 
 
 def page_of(paths: Sequence[Path], parameters: Mapping[str, str]) -> Path:

@@ -8,12 +8,11 @@ holds the digest of the files up to its step, done.json that of all.
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.runs.run_folder import check_unchanged, line_of, step_of, write_atomically, writing
+from lab.runs.run_folder import line_of, step_of, write_parquet, writing
 
 FOLDER = "rollouts"
 TYPES = {
@@ -31,11 +30,10 @@ TYPES = {
 class RolloutStore:
     """The rollouts of one run; those after `step`, which will be sampled again, are dropped.
 
-    `digest` is `Run.rollouts_sha256` of the files so far. LabError: those up to `step` have not the
-    digest that the checkpoint of that step holds, `stored`.
+    `digest` is `Run.rollouts_sha256` of the files so far.
     """
 
-    def __init__(self, run: Path, step: int, stored: str | None = None) -> None:
+    def __init__(self, run: Path, step: int) -> None:
         self.folder = run / FOLDER
         for draft in self.folder.glob(".step-*"):
             draft.unlink()
@@ -45,7 +43,6 @@ class RolloutStore:
                 path.unlink()
             else:
                 self.lines.update(line_of(path).encode())
-        check_unchanged(self.folder, "files", step, stored, self.digest)
 
     @property
     def digest(self) -> str:
@@ -56,17 +53,14 @@ class RolloutStore:
         if not rollouts:
             return
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         with writing(self.folder):
             self.folder.mkdir(exist_ok=True)
         rows = len(next(iter(rollouts.values())))
         columns = {"step": [step] * rows, **rollouts}
         schema = pa.schema({name: pa.type_for_alias(TYPES[name]) for name in columns})
-        content = io.BytesIO()
-        pq.write_table(pa.table(columns, schema=schema), content, compression="zstd")
         file = self.folder / f"step-{step:08d}.parquet"
-        write_atomically(file, content.getvalue())
+        write_parquet(file, pa.table(columns, schema=schema))
         self.lines.update(line_of(file).encode())
 
 

@@ -37,6 +37,7 @@ from lab.runs.provenance import provenance, resumed_under_other_code, session
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from lab.configurations import Config
 
@@ -81,8 +82,16 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write a JSON file atomically."""
     write_atomically(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+def write_parquet(path: Path, table: pa.Table) -> None:
+    """Write a parquet file atomically; the same table gives the same bytes."""
+    import pyarrow.parquet as pq
+
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    write_atomically(path, buffer.getvalue())
 
 
 @dataclass(frozen=True)
@@ -106,7 +115,7 @@ class Run:
         seed = f"seed{parameters['seed']}" if "seed" in parameters else ""
         name = "-".join(
             re.sub(r"[^a-z0-9_.]+", "_", part.lower()).strip("_")
-            for part in (estimator, seed, _sha256(identity.encode())[:8])
+            for part in (estimator, seed, sha256(identity.encode())[:8])
             if part
         )
         return cls(runs_root() / experiment / name)
@@ -193,12 +202,10 @@ class Run:
 
     @property
     def params(self) -> dict[str, Any]:
-        """The content of params.json."""
         return self._json("params.json")
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """The content of provenance.json."""
         return self._json("provenance.json")
 
     @property
@@ -323,9 +330,7 @@ class Run:
         """The digests of the files whose names begin with `part`, as done.json holds them."""
         names = [name for name in (*METADATA, *DATA) if name.startswith(part)]
         paths = {name: self.path / name for name in names}
-        digests = {
-            name: _sha256(path.read_bytes()) for name, path in paths.items() if path.exists()
-        }
+        digests = {name: sha256(path.read_bytes()) for name, path in paths.items() if path.exists()}
         if "rollouts".startswith(part) and (self.path / "rollouts").exists():
             digests["rollouts"] = self.rollouts_sha256()
         if "checkpoints".startswith(part):
@@ -342,7 +347,7 @@ class Run:
         """The SHA-256 of the lines "NAME SHA-256" of the files in rollouts/, up to `step`."""
         files = sorted((self.path / "rollouts").glob("step-*.parquet"))
         lines = [line_of(file) for file in files if step is None or step_of(file) <= step]
-        return _sha256("".join(lines).encode())
+        return sha256("".join(lines).encode())
 
     def _read(self, name: str) -> bytes:
         """The content of a file, nothing where there is none.
@@ -352,7 +357,7 @@ class Run:
         path = self.path / name
         content = path.read_bytes() if path.exists() else b""
         if name != "done.json" and (self.path / "done.json").exists():
-            if self.done["sha256"].get(name, _sha256(b"")) != _sha256(content):
+            if self.done["sha256"].get(name, sha256(b"")) != sha256(content):
                 raise self._changed(name)
         return content
 
@@ -382,18 +387,6 @@ class Run:
         return LabError(f"{path} cannot be read ({error}): remove the folder and run it again")
 
 
-def check_unchanged(path: Path, what: str, step: int, stored: str | None, digest: str) -> None:
-    """LabError: a checkpoint's digest of the part of `path` up to its step is another one.
-
-    `stored` is None where there is no checkpoint.
-    """
-    if stored not in (None, digest):
-        raise LabError(
-            f"{path} was changed: its {what} up to step {step} are not those of the checkpoint of"
-            " that step: restore it, or remove the run folder and run it again"
-        )
-
-
 def step_of(path: Path) -> int:
     """The step of a file step-NNNNNNNN.*: a checkpoint, or the rollouts of a step."""
     return int(path.stem.removeprefix("step-"))
@@ -401,7 +394,7 @@ def step_of(path: Path) -> int:
 
 def line_of(file: Path) -> str:
     """The name of a file and the SHA-256 of its content, as a line."""
-    return f"{file.name} {_sha256(file.read_bytes())}\n"
+    return f"{file.name} {sha256(file.read_bytes())}\n"
 
 
 def stored_sha256(checkpoint: Path) -> str:
@@ -416,5 +409,5 @@ def stored_sha256(checkpoint: Path) -> str:
     return ""
 
 
-def _sha256(content: bytes) -> str:
+def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()

@@ -9,15 +9,13 @@ import itertools
 import json
 import os
 import threading
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from lab.runs.processes import run_logged, terminate_all
-from lab.runs.progress import Progress, Watch
+from lab.runs.processes import Workers
+from lab.runs.progress import Progress, Watch, say
 from lab.runs.run_folder import Run, runs_root, writing
 from lab.runs.sweep_file import Item, missing_for_rates, read_sweep
 from lab.training.cards import cards
@@ -51,44 +49,26 @@ def visible_gpus() -> list[str]:
 
 
 def sweep(
-    path: Path,
-    jobs: int,
-    keep_going: bool = True,
-    verb: str = "run",
-    executor: RayExecutor | None = None,
-    gpus: Sequence[str] = (),
+    path: Path, executor: Workers | RayExecutor, keep_going: bool = True, verb: str = "run"
 ) -> Outcome:
-    """Run the unfinished runs of a sweep file, `jobs` at a time.
+    """Run the unfinished runs of a sweep file, as many at a time as the `executor` has slots.
 
-    `verb` is the command for each: "run", or "train", which needs no Jupyter. With an `executor`
-    the processes are on its nodes, else on this machine. There each process sees one of the `gpus`;
-    if there are more jobs than GPUs, several processes share one. If the file chooses learning
-    rates (lab.runs.rates), the runs that decide them come first. Terminated: SIGTERM came.
+    `verb` is the command for each: "run", or "train", which needs no Jupyter. If the file chooses
+    learning rates (lab.runs.rates), the runs that decide them come first. Terminated: SIGTERM came.
     """
     before: list[Run] = []
     now: list[Run] = []
-    deciding = True
-    while deciding:
-        items = missing_for_rates(path)
-        deciding = bool(items)
-        part = _run_all(
-            path.stem, items or read_sweep(path), jobs, keep_going, verb, executor, gpus
-        )
+    while True:
+        deciding = missing_for_rates(path)
+        part = _run_all(path.stem, deciding or read_sweep(path), executor, keep_going, verb)
         before += part.before
         now += part.now
-        if part.failed:
+        if part.failed or not deciding:
             return Outcome(before, now, part.failed)
-    return Outcome(before, now, [])
 
 
 def _run_all(
-    name: str,
-    items: Sequence[Item],
-    jobs: int,
-    keep_going: bool,
-    verb: str,
-    executor: RayExecutor | None,
-    gpus: Sequence[str],
+    name: str, items: list[Item], executor: Workers | RayExecutor, keep_going: bool, verb: str
 ) -> Outcome:
     """Run those of `items` that have not finished, see `sweep`."""
     before = [item.run for item in items if item.run.finished]
@@ -98,26 +78,15 @@ def _run_all(
     start_no_more = threading.Event()
     terminated = threading.Event()  # by SIGTERM, which ends running processes too
     progress = Progress(f"{name}: ", len(items), len(before))
-    free_gpus: SimpleQueue[str] = SimpleQueue()
-    for _, gpu in zip(range(jobs), itertools.cycle(gpus or [""]), strict=False):
-        free_gpus.put(gpu)
 
     def run_item(item: Item) -> str | None:
-        """Why its process ended, see `run_logged`; None if it was not started."""
+        """Why its process ended, see `Worker.run`; None if it was not started."""
         if start_no_more.is_set():
             return None
         with writing(item.run.path):
             item.run.path.mkdir(parents=True, exist_ok=True)
         progress.begin(item.run, Watch(item.config))
-        log = str(item.run.path / "log.txt")
-        if executor:
-            reason = executor.run(_command(item, verb), log)
-        else:
-            gpu = free_gpus.get()
-            try:
-                reason = run_logged(_command(item, verb), log, gpu, terminated)
-            finally:
-                free_gpus.put(gpu)
+        reason = executor.run(_command(item, verb), str(item.run.path / "log.txt"))
         if not (keep_going or item.run.finished):
             start_no_more.set()
         return reason
@@ -126,49 +95,34 @@ def _run_all(
         """On SIGTERM: start nothing more, and terminate what is running."""
         terminated.set()
         start_no_more.set()
-        terminate_all()
-        if executor:
-            executor.cancel()
+        executor.terminate()
 
     with on_sigterm(stop_all):
-        with ThreadPoolExecutor(jobs) as pool, progress:
+        with ThreadPoolExecutor(executor.slots) as pool, progress:
             futures = {pool.submit(run_item, item): item for item in waiting}
             try:
                 for future in as_completed(futures):
-                    item = futures[future]
-                    reason = future.result()
+                    item, reason = futures[future], future.result()
                     progress.end(item.run)
                     if item.run.finished:
                         now.append(item.run)
-                        finished = len(before) + len(now)
-                        progress.say(f"{finished} of {len(items)}: {item.run.id}")
+                        say(f"{len(before) + len(now)} of {len(items)}: {item.run.id}")
                     elif reason is not None and not terminated.is_set():
                         failed.append((item.run, reason))
-                        progress.say(f"failed: {item.run.id}: {reason}")
+                        say(f"failed: {item.run.id}: {reason}")
             finally:
-                # Ctrl-C reaches the processes of this machine by itself; start nothing more.
                 start_no_more.set()
-                if executor:
-                    executor.cancel()
+                executor.cancel()
         if terminated.is_set():
-            finished = len(before) + len(now)
             raise Terminated(
-                f"stopped by SIGTERM with {finished} of {len(items)} runs finished; the same"
-                " command goes on from here"
+                f"stopped by SIGTERM with {len(before) + len(now)} of {len(items)} runs finished;"
+                " the same command goes on from here"
             )
     return Outcome(before, now, failed)
 
 
 def _command(item: Item, verb: str) -> list[str]:
-    """The arguments of Python for one run; values are JSON, as the command line reads them."""
+    """The words of `lab` for one run; values are JSON, as the command line reads them."""
     assignments = [f"{key}={json.dumps(value)}" for key, value in item.given.items()]
-    return [
-        "-m",
-        "lab",
-        "--runs",
-        str(runs_root()),
-        verb,
-        item.experiment,
-        f"scale={item.scale}",
-        *assignments,
-    ]
+    scale = f"scale={item.scale}"
+    return ["--runs", str(runs_root()), verb, item.experiment, scale, *assignments]

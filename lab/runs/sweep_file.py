@@ -34,11 +34,10 @@ from typing import Any, NamedTuple
 
 from lab.configurations import Config
 from lab.errors import LabError, real, unknown
-from lab.project import project
+from lab.project import project, read_toml
 from lab.runs.experiments import experiment
 from lab.runs.rates import Choice, Rule, recorded
 from lab.runs.run_folder import Run
-from lab.toml_files import read_toml
 
 TABLES = ("runs", "claims", "rates", "every_record")
 RATE = "learning_rate"

@@ -24,7 +24,7 @@ from lab.runs.readiness import (
     require_ready,
 )
 from lab.runs.rollout_store import FOLDER, RolloutStore
-from lab.runs.run_folder import Run, check_unchanged, step_of, write_atomically, writing
+from lab.runs.run_folder import Run, sha256, step_of, write_atomically, writing
 from lab.training.records import Pause, Record
 from lab.training.termination import Request, Terminated, stopping_after_a_step
 
@@ -64,7 +64,7 @@ def train(
     is written, and `lab.training.termination.Terminated` is raised.
     """
     one_of("view", view, loggers.VIEWS)
-    pace = Pace(_minutes() if checkpoint_minutes is None else checkpoint_minutes)
+    pace = Pace(checkpoint_minutes)
     chosen = experiment(config.name)
     if not chosen.trainer:
         raise LabError(f"{config.name} trains nothing: use lab run {config.name}")
@@ -82,40 +82,32 @@ def train(
     return run
 
 
-def _minutes() -> float | None:
-    """`checkpoint_minutes` from the environment; None if it is not set."""
-    text = os.environ.get(MINUTES, "")
-    try:
-        return float(text) if text else None
-    except ValueError:
-        raise LabError(
-            f"{MINUTES} = {text!r}: it must be a number of minutes, such as 15"
-        ) from None
-
-
 class Pace:
     """When a checkpoint is due: `minutes` after the last one; None: by the last writing time."""
 
-    def __init__(self, minutes: float | None) -> None:
+    def __init__(self, minutes: float | None = None) -> None:
+        if minutes is None and (text := os.environ.get(MINUTES)):
+            try:
+                minutes = float(text)
+            except ValueError:
+                raise LabError(
+                    f"{MINUTES} = {text!r}: it must be a number of minutes, such as 15"
+                ) from None
         self.seconds = None if minutes is None else 60 * real("checkpoint_minutes", minutes, 0)
         self.begin()
 
     def begin(self) -> None:
-        """Start counting now; no checkpoint was written yet."""
-        self._last = time.monotonic()
-        self._write_seconds = 0.0
+        self.wrote(time.monotonic())
 
     def wrote(self, began: float) -> None:
         """Note that a checkpoint was written just now; writing began at `began`."""
-        self._last = time.monotonic()
-        self._write_seconds = self._last - began
+        self.last = time.monotonic()
+        self.usual = max(MIN_CHECKPOINT_SECONDS, WRITE_TIME_FACTOR * (self.last - began))
 
     @property
     def due(self) -> bool:
-        """Whether a checkpoint is due now."""
-        usual = max(MIN_CHECKPOINT_SECONDS, WRITE_TIME_FACTOR * self._write_seconds)
-        interval = usual if self.seconds is None else self.seconds
-        return time.monotonic() - self._last >= interval
+        interval = self.usual if self.seconds is None else self.seconds
+        return time.monotonic() - self.last >= interval
 
 
 def leads() -> bool:
@@ -165,26 +157,23 @@ def _complete(run: Run, config: Config, pace: Pace, view: str, finish: bool) -> 
 
 
 def _continue(
-    run: Run,
-    config: Config,
-    pace: Pace,
-    view: str,
-    start: dict[str, Any],
-    request: Request,
+    run: Run, config: Config, pace: Pace, view: str, start: dict[str, Any], request: Request
 ) -> None:
     """Train from the newest checkpoint to the end, and write records, groups and checkpoints."""
     from tqdm.auto import tqdm  # which loads ipywidgets where there are some
 
-    _drop_drafts(run)
+    for kind in ("checkpoints/.step-*", ".groups.parquet.*", ".metrics.jsonl.*"):
+        for draft in run.path.glob(kind):  # half-written, left behind by a kill
+            draft.unlink()
     state, step, digests = load_checkpoint(run)
     _drop_older_checkpoints(run)
-    lines = _earlier_records(run, step, digests)
-    # Training will give the records after the checkpoint again.
+    lines = _check_earlier(run, step, digests)
+    # Training will give what comes after the checkpoint again.
     write_atomically(run.path / "metrics.jsonl", lines)
     digest_of_records = hashlib.sha256(lines.encode())
     run.begin_session(step)
-    groups = _Groups(run, step, digests)
-    rollouts = RolloutStore(run.path, step, digests.get("rollouts_sha256"))
+    groups = _Groups(run, step)
+    rollouts = RolloutStore(run.path, step)
     pace.begin()
     saved = step
     last: Record | Pause | None = None
@@ -263,24 +252,17 @@ def _line(record: Record) -> str:
 
 
 class _Groups:
-    """The rows of groups.parquet; the file is rewritten atomically at every checkpoint.
+    """The rows of groups.parquet; the file is rewritten atomically at every checkpoint."""
 
-    LabError: the rows up to the checkpoint's `step` have not the digest among its `digests`.
-    """
-
-    def __init__(self, run: Run, step: int, digests: Mapping[str, str]) -> None:
+    def __init__(self, run: Run, step: int) -> None:
         self.path = run.path / "groups.parquet"
         table = run.groups()
-        # Groups after the newest checkpoint will be sampled again.
         earlier = table[table["step"] <= step]
         self.tables = [earlier] if len(earlier) else []
         self.changed = len(earlier) < len(table)
         self.digest = _table_digest(earlier)
-        stored = digests.get("groups_sha256")
-        check_unchanged(self.path, f"{len(earlier)} groups", step, stored, self.digest)
 
     def add(self, record: Record) -> None:
-        """Add the groups of a record."""
         import pandas as pd
 
         if record.groups:
@@ -319,15 +301,26 @@ def _table_digest(table: pd.DataFrame) -> str:
     return digest.hexdigest()
 
 
-def _earlier_records(run: Run, step: int, digests: Mapping[str, str]) -> str:
-    """The lines of metrics.jsonl up to the checkpoint of `step`, which holds these digests.
+def _check_earlier(run: Run, step: int, digests: Mapping[str, str]) -> str:
+    """The lines of metrics.jsonl up to the checkpoint of `step`, which holds these `digests`.
 
-    LabError: some of them are missing, or were changed.
+    LabError: some of its records, groups or rollouts are missing, or were changed.
     """
-    earlier = [record for record in run.records() if record["step"] <= step]
-    lines = "".join(json.dumps(record) + "\n" for record in earlier)
-    digest, stored = hashlib.sha256(lines.encode()).hexdigest(), digests.get("records_sha256")
-    check_unchanged(run.path / "metrics.jsonl", f"{len(earlier)} records", step, stored, digest)
+    records = [record for record in run.records() if record["step"] <= step]
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    groups = run.groups()
+    groups = groups[groups["step"] <= step]
+    rollouts = run.rollouts_sha256(step) if digests else ""
+    for name, what, key, digest in (
+        ("metrics.jsonl", f"{len(records)} records", "records", sha256(lines.encode())),
+        ("groups.parquet", f"{len(groups)} groups", "groups", _table_digest(groups)),
+        (FOLDER, "files", "rollouts", rollouts),
+    ):
+        if digests.get(f"{key}_sha256", digest) != digest:
+            raise LabError(
+                f"{run.path / name} was changed: its {what} up to step {step} are not those of the"
+                " checkpoint of that step: restore it, or remove the run folder and run it again"
+            )
     return lines
 
 
@@ -359,10 +352,7 @@ def check_stored(run: Run) -> None:
     run.check()
     if not run.finished:
         _ = run.params, run.provenance  # both can be read
-        _earlier_records(run, step, digests)
-        _Groups(run, step, digests)
-        rollouts, stored = run.rollouts_sha256(step), digests.get("rollouts_sha256")
-        check_unchanged(run.path / FOLDER, "files", step, stored, rollouts)
+        _check_earlier(run, step, digests)
 
 
 def start_of(config: Config) -> Run:
@@ -434,10 +424,3 @@ def _loaded(run: Run, path: Path) -> tuple[dict[str, Any], dict[str, str]]:
             f"{path} cannot be read ({error}): remove the run folder and run it again"
         ) from error
     return state, metadata
-
-
-def _drop_drafts(run: Run) -> None:
-    """Delete half-written files that a kill left behind."""
-    for kind in ("checkpoints/.step-*", ".groups.parquet.*", ".metrics.jsonl.*"):
-        for draft in run.path.glob(kind):
-            draft.unlink()

@@ -14,7 +14,7 @@ from typing import Any
 
 from lab.errors import LabError, unknown
 from lab.llm.data import readers
-from lab.toml_files import read_toml
+from lab.project import read_toml
 from lab.training.rng import generator
 
 # A gold that a set's tolerance is for.

@@ -14,8 +14,7 @@ from typing import Any
 from lab.errors import LabError
 from lab.extras import missing
 from lab.llm.engines.base import error_line
-from lab.project import SHIPPED
-from lab.toml_files import read_toml
+from lab.project import SHIPPED, read_toml
 
 # One of these files holds the vocabulary.
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tekken.json")

@@ -44,7 +44,7 @@ from lab.llm.train.verl_adapter import LOSS, PREFIX
 from lab.mathematics.estimators import Estimator
 from lab.mathematics.estimators import estimator as find_estimator
 from lab.plugins import PRESET, VARIABLE, plugin_names
-from lab.toml_files import read_toml
+from lab.project import read_toml
 
 RUN = "$RUN"  # the run folder in commands: a shell variable that the scripts set
 AGGREGATIONS = {
