@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 1acaf4808338ef31da73c2cada9e3789891629a5c38f7d65949701a655ab4e72
+// Built by `npm run build` from lab/explorer/front; sources sha256 0d3b2a4b3c308ad788733cb57aff5e0237c18f8d9377853b48bef3199be51f9a
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -6230,7 +6230,7 @@ var Reading = class {
     this.kept = [...rows.keys()];
     this.names = found.names.filter((name) => this.column(name).cells.some((cell) => !missing(cell)));
     this.choose();
-    const cells2 = this.names.filter((name) => !found.long.includes(name)).map((name) => [name, this.column(name).cells]), outcome = outcomeOf(Object.fromEntries(cells2), choice, found.lists);
+    const cells2 = this.names.filter((name) => !found.long.includes(name)).map((name) => [name, this.column(name).cells.filter((cell) => !missing(cell))]), outcome = outcomeOf(Object.fromEntries(cells2), choice, found.lists);
     if (!outcome) throw new Error(`${found.signature} hold no reward: name another`);
     Object.assign(this, { kind: outcome.kind, outcomes: outcome.names, size: outcome.size });
     if ([choice.problem, ...choice.within ?? [], ...chosen(choice).map(([name]) => name)].includes(this.outcomes[0]))

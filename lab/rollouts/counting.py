@@ -143,7 +143,11 @@ class Reading:
         ]
         self.notes: list[str] = []
         self._choose_rows()
-        cells = {name: self.cells[name] for name in self.names if name not in found.long}
+        cells = {
+            name: [cell for cell in self.cells[name] if not missing(cell)]
+            for name in self.names
+            if name not in found.long
+        }
         outcome = outcome_of(cells, choice, found.lists)
         if outcome is None:
             raise LabError(f"{found.signature} hold no reward: name another with --reward")
@@ -367,7 +371,7 @@ class Reading:
         name, steps = " or ".join(self.outcomes), self.rows[self.step].nunique()
         clear = self.choice.success is not None or self.choice.threshold is not None
         known = values[np.isfinite(values)]
-        if clear or self.kind == "counts" or is_binary(values.tolist()):
+        if clear or self.kind == "counts" or is_binary(known.tolist()):
             k, n = int(right.sum()), len(right)
             low, high = binomtest(k, n).proportion_ci(method="wilson")
             said = f"the accuracy by {name} is {k:,} of {n:,}, {k / n:.3f} [{low:.3f}, {high:.3f}]"

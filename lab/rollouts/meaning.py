@@ -185,12 +185,12 @@ def _outermost(first: Sequence[Row]) -> list[str]:
 
 def is_binary(cells: Sequence[Any]) -> bool:
     """Whether cells are rewards of which it is clear what is right: 0, 1, -1, or labels."""
-    values = {verdict(cell) for cell in cells if not missing(cell)}
+    values = {verdict(cell) for cell in cells}
     return bool(values) and values <= {0, 1, -1} and not values >= {0, -1}
 
 
 def _are_numbers(cells: Sequence[Any], fits: Callable[[float], bool] = math.isfinite) -> bool:
-    values = [number(cell) for cell in cells if not missing(cell)]
+    values = [number(cell) for cell in cells]
     return bool(values) and all(value is not None and fits(value) for value in values)
 
 
@@ -199,14 +199,13 @@ def _are_rates(cells: Sequence[Any]) -> bool:
 
 
 def _are_ratios(cells: Sequence[Any]) -> bool:
-    told = [str(cell) for cell in cells if not missing(cell)]
-    return bool(told) and all(map(RATIO.fullmatch, told))
+    return bool(cells) and all(RATIO.fullmatch(str(cell)) for cell in cells)
 
 
 def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outcome | None:
     """What says that rollouts are right; None: nothing does. LabError: it is unclear.
 
-    `lists` are columns of lists, whose lengths may be n.
+    `cells` are without empty ones; `lists` are columns of lists, whose lengths may be n.
     """
     names = list(cells)
     size = _size(names, choice, lists)

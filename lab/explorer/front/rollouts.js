@@ -94,7 +94,7 @@ class Reading {
     this.kept = [...rows.keys()];
     this.names = found.names.filter((name) => this.column(name).cells.some((cell) => !missing(cell)));
     this.choose();
-    const cells = this.names.filter((name) => !found.long.includes(name)).map((name) => [name, this.column(name).cells]),
+    const cells = this.names.filter((name) => !found.long.includes(name)).map((name) => [name, this.column(name).cells.filter((cell) => !missing(cell))]),
       outcome = outcomeOf(Object.fromEntries(cells), choice, found.lists);
     if (!outcome) throw new Error(`${found.signature} hold no reward: name another`);
     Object.assign(this, { kind: outcome.kind, outcomes: outcome.names, size: outcome.size });
