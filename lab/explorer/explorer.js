@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 0d3b2a4b3c308ad788733cb57aff5e0237c18f8d9377853b48bef3199be51f9a
+// Built by `npm run build` from lab/explorer/front; sources sha256 1b1af6a5fbc2eacebfe4012df5e53b6de84dc9eec815ad5cab1fb13e4cb7e0cb
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -1540,7 +1540,7 @@ function readElement(reader, type) {
       reader.offset += 8;
       return value;
     }
-    case BINARY2: {
+    case BINARY: {
       const stringLength = readVarInt(reader);
       if (reader.offset + stringLength > reader.view.byteLength) {
         throw new Error(`thrift binary length ${stringLength} exceeds remaining ${reader.view.byteLength - reader.offset} bytes`);
@@ -1601,7 +1601,7 @@ function readZigZagBigInt(reader) {
   const zigzag = readVarBigInt(reader);
   return zigzag >> 1n ^ -(zigzag & 1n);
 }
-var STOP, TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY2, LIST, STRUCT;
+var STOP, TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, STRUCT;
 var init_thrift = __esm({
   "node_modules/hyparquet/src/thrift.js"() {
     STOP = 0;
@@ -1612,7 +1612,7 @@ var init_thrift = __esm({
     I32 = 5;
     I64 = 6;
     DOUBLE = 7;
-    BINARY2 = 8;
+    BINARY = 8;
     LIST = 9;
     STRUCT = 12;
   }
@@ -5774,7 +5774,6 @@ var ANSWERS = ["answer", "answers", "option", "choice", "output", "text", "respo
 var RIGHT = ["1", "1.0", "true", "correct", "right", "pass", "passed", "success", "solved", "passed", "graded"];
 var WRONG = ["0", "0.0", "-1", "-1.0", "false", "incorrect", "wrong", "fail", "failed", "failure", "unsolved"];
 var NO_NUMBER = ["", "n/a", "na", "nan", "none", "null"];
-var BINARY = ["0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"];
 var NUMBERS = ["sample", "rollout", "trial", "attempt", "repeat", "repetition", "completion", "response", "generation", "index", "idx"];
 var SIZES = { "llama8b_solve_rate": 64, "pass_rate_72b_tir": 32 };
 var RATE_OF = /^(?:(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9}))$/;
@@ -6150,10 +6149,9 @@ function unclear(all, full, choice) {
     return `found columns ${listed(all)}: a history of metrics, one row a step, which holds means and no rollouts; give what the rollouts of each problem got`;
   if (all.some((name) => SUMMARY.test(name)) && !hinted(all, "problem").length)
     return `found columns ${listed(all)}: means and other summaries and no rollouts; give what the rollouts of each problem got`;
-  const known = ["step", "problem", "prompt", "advantage", "sample"], counted2 = new Set(numbers2), rewards = all.filter((name) => (counted2.has(name) || isBinary(full[name])) && name !== choice.problem && !known.some((role) => rank(name, role) >= 0)), problems = all.filter((name) => {
-    const cells2 = full[name].map(identity), different = new Set(cells2);
-    return name !== "step" && different.size < cells2.length && ![...different].every((cell) => BINARY.includes(cell));
-  }), ask = [];
+  const known = ["step", "problem", "prompt", "advantage", "sample"], counted2 = new Set(numbers2), rewards = all.filter((name) => (counted2.has(name) || isBinary(full[name])) && name !== choice.problem && !known.some((role) => rank(name, role) >= 0)), problems = all.filter(
+    (name) => name !== "step" && new Set(full[name].map(identity)).size < full[name].length && !isBinary(full[name])
+  ), ask = [];
   if (!choice.problem && !hinted(all, "problem").length && !hinted(all, "prompt").length)
     ask.push(`the problem${candidates(problems)}`);
   if (!choice.reward)

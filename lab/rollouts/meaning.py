@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple
 
 from lab.errors import LabError
 from lab.rollouts.names import (
-    BINARY,
     HINTS,
     KEPT,
     LISTED,
@@ -315,11 +314,12 @@ def unclear(columns: Sequence[str], told: Cells, choice: Choice) -> str:
         )
     ask = []
     if not choice.problem and not hinted(columns, "problem", "prompt"):
-        texts = {name: [identity(cell) for cell in told[name]] for name in columns}
         problems = [
             name
-            for name, cells in texts.items()
-            if name != "step" and len(set(cells)) < len(cells) and not {*BINARY}.issuperset(cells)
+            for name in columns
+            if name != "step"
+            and len({identity(cell) for cell in told[name]}) < len(told[name])
+            and not is_binary(told[name])
         ]
         ask.append(f"the problem with --problem{options(problems)}")
     if not choice.reward:

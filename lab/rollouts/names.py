@@ -91,7 +91,6 @@ ANSWERS = "answer answers option choice output text response solution id".split(
 RIGHT = "1 1.0 true correct right pass passed success solved passed graded".split()
 WRONG = "0 0.0 -1 -1.0 false incorrect wrong fail failed failure unsolved".split()
 NO_NUMBER = ["", "n/a", "na", "nan", "none", "null"]  # cells that are empty
-BINARY = "0 1 -1 0.0 1.0 true false True False".split()
 # Parts of the name of a rollout's number; a column of another name may count policies.
 NUMBERS = (
     "sample rollout trial attempt repeat repetition completion response generation index idx"

@@ -1,5 +1,5 @@
 // What the columns of a table of rollouts mean, by the rules of lab/rollouts/meaning.py.
-import { BINARY, HINTS, KEPT, LISTED, OWN, RATE_OF, RATIO, ROLLOUTS, SHORT, SIZES, SUMMARY } from "./names.js";
+import { HINTS, KEPT, LISTED, OWN, RATE_OF, RATIO, ROLLOUTS, SHORT, SIZES, SUMMARY } from "./names.js";
 import { hinted, identity, isObject, isOutcome, mayReward, missing, number, rank, readerOf, short, verdict } from "./unfold.js";
 
 export const FILE = "(file)"; // a column of the names of several files, without their numbers
@@ -151,11 +151,9 @@ function unclear(all, full, choice) {
   const known = ["step", "problem", "prompt", "advantage", "sample"],
     counted = new Set(numbers),
     rewards = all.filter((name) => (counted.has(name) || isBinary(full[name])) && name !== choice.problem && !known.some((role) => rank(name, role) >= 0)),
-    problems = all.filter((name) => {
-      const cells = full[name].map(identity),
-        different = new Set(cells);
-      return name !== "step" && different.size < cells.length && ![...different].every((cell) => BINARY.includes(cell));
-    }),
+    problems = all.filter(
+      (name) => name !== "step" && new Set(full[name].map(identity)).size < full[name].length && !isBinary(full[name]),
+    ),
     ask = [];
   if (!choice.problem && !hinted(all, "problem").length && !hinted(all, "prompt").length)
     ask.push(`the problem${candidates(problems)}`);

@@ -8,7 +8,6 @@ export const ANSWERS = ["answer", "answers", "option", "choice", "output", "text
 export const RIGHT = ["1", "1.0", "true", "correct", "right", "pass", "passed", "success", "solved", "passed", "graded"];
 export const WRONG = ["0", "0.0", "-1", "-1.0", "false", "incorrect", "wrong", "fail", "failed", "failure", "unsolved"];
 export const NO_NUMBER = ["", "n/a", "na", "nan", "none", "null"];
-export const BINARY = ["0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"];
 export const NUMBERS = ["sample", "rollout", "trial", "attempt", "repeat", "repetition", "completion", "response", "generation", "index", "idx"];
 export const SIZES = {"llama8b_solve_rate": 64, "pass_rate_72b_tir": 32};
 export const RATE_OF = /^(?:(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9}))$/;
