@@ -25,8 +25,8 @@ PAPERS_HEAD = """\
 # The papers: every figure and table
 
 Written by `lab figures` from [figures/papers.toml](../figures/papers.toml), the figures' own tables
-and [data/published](../data/published/README.md). The papers' own mistakes:
-[paper_issues.md](paper_issues.md).
+and [data/published](../data/published/README.md). Remarks on the papers:
+[paper_issues.md](paper_issues.md); letters: [MaxRL](letters/maxrl.md), [PACS](letters/pacs.md).
 
 Numbers are means with 95% intervals, and verdicts are those of [statistics.md](statistics.md);
 "shown" is what is not tested. A verdict is on our setting, which is smaller than the published one

@@ -15,6 +15,7 @@ root_doc = "index"
 include_patterns = [
     "*.md",
     "docs/*.md",
+    "docs/letters/*.md",
     "docs/referee/*.md",
     "notebooks/*.ipynb",
     "api/*.md",
