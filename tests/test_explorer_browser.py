@@ -80,10 +80,7 @@ def fault(tab, words: str):
     "state",
     [
         {},
-        {"N": 4096, "x": "deep", "curves": ["maxrl", "grpo"]},
         {"quantity": "objective", "x": "logit"},
-        {"quantity": "efficiency", "N": 40},
-        {"quantity": "mass", "x": "linear"},
         {"quantity": "contrast", "curves": ["lift(pkpo(k=4), low=0)", "maxrl"]},
     ],
 )

@@ -12,29 +12,13 @@ from specs import SPECS
 
 import lab
 
-AGREEING_GROUPS_GET_NOTHING = [
-    "rloo",
-    "reinforce_mean",
-    "grpo",
-    "grpo(ddof=1, eps=1e-4)",
-    "f_grpo(gamma=1)",
-    "dgpo",
-    "mapo",
-    "maxrl",
-    "maxrl_loo",
-    "pacs_anchor",
-    "entropic(eta=1)",
-]
-AGREEING_GROUPS_ARE_PAID = [
-    "reinforce",
-    "nsr",
-    "w_reinforce",
-    "maxrl_eq6",
-    "maxrl_eq7",
-    "truncated(order=2)",
-    "pkpo(k=2)",
-    "real_anchor",
-]
+AGREEING_GROUPS_GET_NOTHING = (
+    "rloo reinforce_mean grpo grpo(ddof=1,eps=1e-4) f_grpo(gamma=1) dgpo mapo maxrl maxrl_loo"
+    " pacs_anchor entropic(eta=1)"
+).split()
+AGREEING_GROUPS_ARE_PAID = (
+    "reinforce nsr w_reinforce maxrl_eq6 maxrl_eq7 truncated(order=2) pkpo(k=2) real_anchor"
+).split()
 KINDS = AGREEING_GROUPS_GET_NOTHING + AGREEING_GROUPS_ARE_PAID
 # A softmax policy over five answers of four reward values, two of which are shared or near.
 POLICY = np.array([0.1, 0.15, 0.2, 0.25, 0.3])
