@@ -10,33 +10,15 @@ import pytest
 from lab import LabError, objective
 
 P = np.array([1e-6, 1e-3, 0.05, 0.31, 0.5, 0.77, 0.97, 1 - 1e-3])
-NAMED = [
-    "rl",
-    "ml",
-    "truncated(order=1)",
-    "truncated(order=2)",
-    "truncated(order=16)",
-    "pass_at(k=1)",
-    "pass_at(k=5)",
-    "arcsine",
-    "log_odds",
-]
-POWERS = [
-    f"power(a={a}, b={b})"
-    for a, b in (
-        (0, 0),
-        (0.5, 0.5),
-        (1, 0),
-        (1, 1),
-        (0, 1),
-        (0.3, 0.9),
-        (-1, -2),
-        (1.7, 0.4),
-        (0.4, 1.7),
-        (1.5, 2),
-        (2, -0.5),
-    )
-]
+NAMED = (
+    "rl ml truncated(order=1) truncated(order=2) truncated(order=16) pass_at(k=1) pass_at(k=5)"
+    " arcsine log_odds"
+).split()
+POWERS = (
+    "power(a=0,b=0) power(a=0.5,b=0.5) power(a=1,b=0) power(a=1,b=1) power(a=0,b=1)"
+    " power(a=0.3,b=0.9) power(a=-1,b=-2) power(a=1.7,b=0.4) power(a=0.4,b=1.7) power(a=1.5,b=2)"
+    " power(a=2,b=-0.5)"
+).split()
 MIXED = ["rl + 0.5 * ml", "2 * (arcsine + log_odds)"]
 
 
