@@ -92,15 +92,14 @@ def _of_estimator(text: str, config: Config) -> Parts:
 
 def _of_problems(name: str, config: Config) -> Parts:
     """A data file; a set's files in an offline folder; the code of a plugin's set."""
-    from lab.llm.data.datasets import DATASETS
+    from lab.llm.data.datasets import DATASETS, find_files
     from lab.llm.data.problem_sets import is_file, registered
-    from lab.llm.data.readers import find_files
 
     family, folder = name.partition("(")[0], getattr(config, "folder_of_data", "")
     if is_file(name):
         return _files([Path(name)])
     if family in DATASETS:
-        return _files(find_files(name, Path(folder), DATASETS[name].heads) if folder else [])
+        return _files(find_files(name, Path(folder)) if folder else [])
     return [] if family == "arithmetic" else _code([registered(name)[0]])
 
 

@@ -1,22 +1,25 @@
 """The data sets for language models, pinned and checked, from the hub or a folder.
 
 They are listed in datasets.toml. The page `data/datasets.md` shows the same table and how each
-revision was established.
+revision was established. The library `datasets` reads them; `trust_remote_code` is never set, so no
+code of a repository is run.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError, unknown
-from lab.llm.data import readers
+from lab.extras import missing
 from lab.project import read_toml
 from lab.training.rng import generator
 
+KINDS = {".parquet": "parquet", ".jsonl": "json", ".json": "json", ".csv": "csv"}
 # A gold that a set's tolerance is for.
 NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 # The columns of GPQA with the wrong options.
@@ -84,11 +87,6 @@ class DatasetSpec:
         return self.question, self.answer, *(WRONG if self.gold == "letter" else ())
 
     @property
-    def heads(self) -> tuple[str, ...]:
-        """How its file names begin in a folder that holds other splits too."""
-        return tuple(head for head in (self.config, self.split) if head)
-
-    @property
     def pin(self) -> str:
         """The pinned revision, for messages."""
         return f"pinned {self.revision[:12]}" if self.revision else "not pinned"
@@ -105,35 +103,97 @@ def load(
 ) -> ProblemSet:
     """The problems of one set of the table, or of a file of your own, in row order.
 
-    `folder` is an offline folder, see `readers.find_files`; if it is empty, the set comes from the
-    hub at its pinned revision. A `name` that ends in .parquet, .jsonl, .json or .csv is a file of
-    your own, of any length; `columns` are those of its questions and answers.
+    `folder` is an offline folder, see `find_files`; if it is empty, the set comes from the hub at
+    its pinned revision. A `name` that ends in .parquet, .jsonl, .json or .csv is a file of your
+    own, of any length; `columns` are those of its questions and answers.
 
     LabError: a missing file, a missing column, or, for a set of the table, a wrong number of rows.
     """
-    if Path(name).suffix in readers.KINDS:
+    if Path(name).suffix in KINDS:
         if folder:
             raise LabError(
                 f"{name} is a file of your own and {folder} an offline folder: give only the file"
             )
+        if not Path(name).is_file():
+            raise LabError(f"there is no file {name}: check the path")
         spec = DatasetSpec(Path(name).name, question=columns[0], answer=columns[1])
-        return _checked_problems(spec, readers.read_files([Path(name)], spec.fields), name)
+        return _problems_of_files([Path(name)], spec)
     if name not in DATASETS:
         raise unknown("data set", name, DATASETS)
     spec = DATASETS[name]
     if not folder:
+        fault = f"{spec.hub} did not come from the hub"
         login = "accept its terms on the hub and log in, " if spec.gated else ""
         cure = f"{login}check the network, or name a folder"
-        table = readers.download(spec.hub, spec.config, spec.revision, spec.split, cure)
+        pin = {"split": spec.split, "revision": spec.revision or None}
+        table = _load_dataset(fault, cure, spec.hub, spec.config or None, **pin)
         return _checked_problems(spec, table, spec.hub)
-    paths = readers.find_files(name, Path(folder), spec.heads)
+    paths = find_files(name, Path(folder))
     if not paths:
         raise LabError(
             f"{folder} holds no data set {name}: put {name}.parquet, {name}.jsonl or a folder"
             f" {name} there, or leave the folder empty to take {spec.hub} from the hub"
         )
-    table = readers.read_files(paths, spec.fields)
-    return _checked_problems(spec, table, readers.describe_files(paths))
+    return _problems_of_files(paths, spec)
+
+
+def find_files(name: str, folder: Path) -> list[Path]:
+    """The files of a set of the table in an offline folder, sorted; none when it is not there.
+
+    They are `<name>.parquet` (or .jsonl, .json, .csv), or all such files of the sub-folder
+    `<name>`. Where file names begin with the set's split or configuration, only those count.
+    LabError: there is no such folder, or the kinds are mixed.
+    """
+    if not folder.is_dir():
+        raise LabError(f"there is no folder {folder}: give the one that holds the data sets")
+    if (folder / name).is_dir():
+        candidates = sorted((folder / name).iterdir())
+    else:
+        candidates = [folder / f"{name}{suffix}" for suffix in KINDS]
+    paths = [path for path in candidates if path.suffix in KINDS and path.is_file()]
+    # A folder may hold other splits too; files named in another way are all of the set.
+    heads = tuple(head for head in (DATASETS[name].config, DATASETS[name].split) if head)
+    paths = [path for path in paths if path.name.startswith(heads)] or paths
+    if len({KINDS[path.suffix] for path in paths}) > 1:
+        raise LabError(
+            f"{_described(paths)} are of different kinds: keep one kind of file for {name}"
+        )
+    return paths
+
+
+def _described(paths: Sequence[Path]) -> str:
+    """Where the rows lie, for a message."""
+    if len(paths) == 1:
+        return str(paths[0])
+    return f"{paths[0].parent} ({', '.join(path.name for path in paths)})"
+
+
+def _problems_of_files(paths: Sequence[Path], spec: DatasetSpec) -> ProblemSet:
+    """The problems in files of one kind; the columns of a CSV stay text."""
+    kind, place = KINDS[paths[0].suffix], _described(paths)
+    options: dict[str, Any] = {"data_files": [str(path) for path in paths], "split": "train"}
+    if kind == "csv":
+        # Without these options pandas reads 007 as 7 and "None" as missing.
+        options |= {"converters": dict.fromkeys(spec.fields, str), "keep_default_na": False}
+    cure = "download it again, or write at least one row into it"
+    table = _load_dataset(f"{place} is not readable as {kind}", cure, kind, **options)
+    return _checked_problems(spec, table, place)
+
+
+def _load_dataset(fault: str, cure: str, *place: Any, **options: Any) -> Any:
+    """One split as a `datasets.Dataset`; an error begins with `fault` and ends with `cure`."""
+    try:
+        import datasets
+    except ImportError as error:
+        raise missing("datasets") from error
+    try:
+        return datasets.load_dataset(*place, **options)
+    except Exception as error:  # hub, proxy and parsers each raise exceptions of their own
+        root: BaseException = error
+        while root.__cause__:
+            root = root.__cause__
+        line = (str(root).splitlines() or [type(root).__name__])[0]
+        raise LabError(f"{fault} ({line}): {cure}") from error
 
 
 def describe_datasets(
@@ -148,7 +208,7 @@ def describe_datasets(
     for name, spec in DATASETS.items():
         loaded, status = None, f"{name}: not offline"
         try:
-            if folder and readers.find_files(name, Path(folder), spec.heads):
+            if folder and find_files(name, Path(folder)):
                 loaded = load(name, folder)
                 status = str(loaded)
         except LabError as error:
@@ -192,8 +252,8 @@ def numbered(source: str, rows: Iterable[tuple[str, str]]) -> ProblemSet:
 
 def _question_and_answer(values: dict[str, Any], spec: DatasetSpec) -> tuple[str, str]:
     """The question and the gold answer of one row; empty text for what is missing."""
-    question = readers.cell_text(values[spec.question])
-    answers = [readers.cell_text(values[field]).strip() for field in spec.fields[1:]]
+    question = _cell_text(values[spec.question])
+    answers = [_cell_text(values[field]).strip() for field in spec.fields[1:]]
     if spec.gold == "####":
         _, mark, final = answers[0].rpartition("####")
         return question, final.strip().replace(",", "") if mark else ""
@@ -209,3 +269,16 @@ def _question_and_answer(values: dict[str, Any], spec: DatasetSpec) -> tuple[str
     if spec.tolerance and NUMBER.fullmatch(answer):
         answer += f" [within {spec.tolerance} of it]"  # as lab.judge.equality reads it
     return question, answer
+
+
+def _cell_text(value: Any) -> str:
+    """A cell as text: numbers too, 27.0 as "27"; empty for any other type.
+
+    Other types, such as a list or a date that a parser guessed, are no answer.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return str(int(value)) if value.is_integer() else repr(value)
+    # bool is a subclass of int, and no answer.
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""

@@ -12,12 +12,19 @@ from typing import Any
 
 from lab.errors import LabError, parse_call, unknown, whole
 from lab.llm.data import arithmetic
-from lab.llm.data.datasets import DATASETS, ProblemSet, load, numbered
-from lab.llm.data.readers import KINDS
+from lab.llm.data.datasets import DATASETS, KINDS, ProblemSet, load, numbered
 from lab.plugins import load_plugins, user_code
 
 SetFunction = Callable[..., Iterable[tuple[str, str]]]
-_registered: dict[str, SetFunction] = {}
+
+
+def _arithmetic(split: str, *, level: int = 1) -> ProblemSet:
+    """The generated problems of a level, in the order of seed 0."""
+    generated = arithmetic.problems(arithmetic.available(level, split), level, 0, split)
+    return ProblemSet(f"arithmetic(level={level})", tuple(generated), ())
+
+
+_registered: dict[str, Callable[..., Any]] = {"arithmetic": _arithmetic}
 
 
 def register(function: SetFunction) -> SetFunction:
@@ -35,7 +42,7 @@ def register(function: SetFunction) -> SetFunction:
     `lab train gsm8k train_set="doubles(most=90)" eval_sets="['doubles']"` trains with it.
     """
     name = function.__name__
-    if name in ("arithmetic", *DATASETS, *_registered):
+    if name in (*DATASETS, *_registered):
         raise LabError(f"problem set {name!r} is there already: choose another name")
     _registered[name] = function
     return function
@@ -56,14 +63,9 @@ def problem_set(
 
     LabError: there is no such set, or fewer than two of the problems have a gold answer.
     """
-    family = name.partition("(")[0]
     if is_file(name):
         loaded = load(name, columns=columns)
-    elif family == "arithmetic":
-        level = _level(name)
-        generated = arithmetic.problems(arithmetic.available(level, split), level, 0, split)
-        loaded = ProblemSet(f"arithmetic(level={level})", tuple(generated), ())
-    elif family in DATASETS:
+    elif name.partition("(")[0] in DATASETS:
         loaded = load(name, folder)
     else:
         loaded = _of_function(name, split)
@@ -85,30 +87,17 @@ def is_file(name: str) -> bool:
 
 def check_name(name: str) -> None:
     """LabError: a problem set of this name, or an option in it, is not known. Nothing is read."""
-    family = name.partition("(")[0]
-    if is_file(name) or family in DATASETS:
-        return
-    if family == "arithmetic":
-        _level(name)
-    else:
+    if not (is_file(name) or name.partition("(")[0] in DATASETS):
         registered(name)
 
 
-def _level(name: str) -> int:
-    """The level that a name such as "arithmetic(level=2)" asks for; 1 by default."""
-    _, options = parse_call(name)
-    for option in options.keys() - {"level"}:
-        raise unknown("option of arithmetic", option, ["level"])
-    return options.get("level", 1)
-
-
-def registered(name: str) -> tuple[SetFunction, dict[str, Any]]:
-    """A registered function and the options that a name gives it."""
+def registered(name: str) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """The function of a set, such as arithmetic or a plugin's, and the options in its name."""
     family = name.partition("(")[0]
     if family not in _registered:
         load_plugins()
     if family not in _registered:
-        raise unknown("data set", family, ["arithmetic", *DATASETS, *_registered])
+        raise unknown("data set", family, [*DATASETS, *_registered])
     function, (_, options) = _registered[family], parse_call(name)
     known = list(inspect.signature(function).parameters)[1:]
     for option in options.keys() - set(known):
@@ -121,7 +110,10 @@ def _of_function(name: str, split: str) -> ProblemSet:
     function, options = registered(name)
     code = inspect.unwrap(function).__code__
     with user_code(f"problem set {name}", code.co_filename, code.co_firstlineno):
-        rows = list(function(split, **options))
+        rows = function(split, **options)
+        if isinstance(rows, ProblemSet):
+            return rows
+        rows = list(rows)
     for number, row in enumerate(rows):
         match row:
             case (str(), str()):
