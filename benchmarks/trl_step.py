@@ -6,7 +6,7 @@ r"""What our layer adds to a step of TRL, and how fast one GPU samples and train
 
 Nothing is downloaded: weights are random.
 
-`--model` is a folder, or a name of lab.llm.engines.architectures such as Qwen/Qwen3-1.7B-Base,
+`--model` is a folder, or a name of lab.llm.engines.model_costs such as Qwen/Qwen3-1.7B-Base,
 whose architecture gets random weights. Two trainers make the same steps in turn: TRL's GRPOTrainer
 and our ObjectiveTrainer upon it, with the same rollouts of exactly `--limit` tokens. `ours` is the
 time inside what we override, less TRL's inside it. Generation runs on TRL's vLLM with `--vllm 0.3`
@@ -25,7 +25,7 @@ from pathlib import Path
 import torch
 
 from lab.llm.engines import imports
-from lab.llm.engines.architectures import KNOWN, architecture, parameter_count
+from lab.llm.engines.model_costs import KNOWN, architecture, parameter_count
 from lab.llm.train.tiny_model import tokenizer
 
 
@@ -154,7 +154,7 @@ def run(args: argparse.Namespace, model: str, kind: str, scratch: str) -> tuple[
 
     spent = [0.0]
     if kind == "lab":
-        for name in ("_group_rewards", "_log_batch", "_set_advantages", "_log_mismatch"):
+        for name in ("_groups", "_log_mismatch"):
             setattr(Timed, name, clocked(getattr(ObjectiveTrainer, name), spent, finish))
     accumulate = args.prompts * args.rollouts // args.at_once
     vllm = {

@@ -1,5 +1,6 @@
 """LoRA in both trainers: the same adapter, small checkpoints, exact resumption, export."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +13,9 @@ from lab.errors import LabError
 from lab.llm.engines import adapters, imports
 from lab.llm.engines.adapters import adapter_config, merged_weights, with_adapter
 from lab.llm.engines.base import Sampling
+from lab.llm.engines.models import pinned
 from lab.llm.engines.transformers_engine import TransformersEngine, load_causal_model
+from lab.llm.train import trainer as trainer_module
 from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trainer import load_policy, train
 from lab.runs.training import state_of
@@ -80,6 +83,15 @@ def test_a_step_of_an_adapter_is_trls(tmp_path):
     assert moved > 1e-5 and apart < ROUNDED * moved
 
 
+def test_an_exported_adapter_names_its_model_as_the_hub_does(tmp_path, monkeypatch):
+    state = next(train(configured(**LORA, trainer="loop"))).state()
+    monkeypatch.setattr(trainer_module, "load_policy", lambda model: TransformersEngine(FOLDER))
+    trainer_module.export({"model": "Qwen/Qwen3-4B"}, state, tmp_path)
+    written = json.loads((tmp_path / "adapter_config.json").read_text())
+    found = written["base_model_name_or_path"], written["revision"]
+    assert found == pinned("Qwen/Qwen3-4B")
+
+
 def test_an_adapter_is_exported_alone_or_merged_into_the_model(runs, tmp_path, capsys):
     run = run_training(configured(**SHORT_ANSWERS, **LORA, trainer="loop", steps=1))
     state = state_of(run)
@@ -89,6 +101,8 @@ def test_an_adapter_is_exported_alone_or_merged_into_the_model(runs, tmp_path, c
     assert not (tmp_path / "adapter" / "model.safetensors").exists()
     assert main(["export", str(run.path), str(tmp_path / "adapter")]) == 1
     assert "already holds a model" in capsys.readouterr().err
+    assert main(["eval", str(tmp_path / "adapter"), "arithmetic", "engine=transformers"]) == 1
+    assert "an adapter without its model: export it with --merge" in capsys.readouterr().err
 
     from peft import PeftModel
 

@@ -88,10 +88,6 @@ def test_problems_with_two_right_responses_have_a_distance():
             [["a", "a"], ["a"], ["a", ""]],
             "problem 2, right response 1 is embedded with length 0.0: leave out empty",
         ),
-        (
-            ["a", "aa"],
-            "a problem's right responses are a single text: give a list of texts for each problem",
-        ),
         ([["a", "a"], ["nan", "a"]], "problem 1, right response 0 is embedded with length nan"),
     ],
 )

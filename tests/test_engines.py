@@ -16,8 +16,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refusal
 
-from lab.errors import LabError
 from lab.judge.extract import extract
 from lab.llm.data.arithmetic import problems
 from lab.llm.data.prompts import load_prompt
@@ -351,13 +351,6 @@ def test_starting_vllm_changes_nothing_for_the_rest_of_the_process(started):
 
 
 # --- Refusals -----------------------------------------------------------------------------------
-
-
-def refusal(work, *words, **settings) -> str:
-    with pytest.raises(LabError) as caught:
-        work(*words, **settings)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refusal
 
-from lab.errors import LabError
 from lab.llm.engines.base import Sampling
 from lab.llm.evals import evaluation_metrics
 from lab.llm.evals.evaluation_metrics import (
@@ -22,13 +22,6 @@ from lab.llm.evals.evaluation_metrics import (
 from lab.llm.evals.evaluation_tables import Row, caption, latex, markdown
 from lab.mathematics import metrics, stats
 from lab.mathematics.stats import Interval
-
-
-def refusal(call, *args, **options) -> str:
-    with pytest.raises(LabError) as error:
-        call(*args, **options)
-    assert "\n" not in str(error.value)
-    return str(error.value)
 
 
 def answers(*rows: tuple) -> pd.DataFrame:

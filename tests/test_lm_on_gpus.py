@@ -12,8 +12,8 @@ from smoke_trainings import SHORT_ANSWERS, played, same
 
 from lab.judge.verifier import Verifier
 from lab.llm.engines import imports, model_costs
-from lab.llm.engines.architectures import architecture, parameter_count
 from lab.llm.engines.base import Sampling
+from lab.llm.engines.model_costs import architecture, parameter_count
 from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.train import trainer
 from lab.llm.train.tiny_model import FOLDER

@@ -8,7 +8,6 @@ import socket
 import time
 from functools import cache
 
-import numpy as np
 import pytest
 import torch
 from smoke_trainings import (
@@ -20,17 +19,13 @@ from smoke_trainings import (
     taken_up_anywhere,
 )
 
-import lab
 from lab.cli import main
 from lab.errors import LabError
-from lab.judge.verifier import Verifier
-from lab.llm.data.problem_sets import problem_set
-from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import imports
-from lab.llm.engines.architectures import KNOWN, architecture, parameter_count
-from lab.llm.engines.base import Sampling, encode_prompts
+from lab.llm.engines.base import Sampling
+from lab.llm.engines.model_costs import KNOWN, architecture, parameter_count
 from lab.llm.engines.transformers_engine import TransformersEngine
-from lab.llm.train.problems import problems_of_step
+from lab.llm.train.task import problems_of_step
 from lab.llm.train.thread_generator import generate_from_thread
 from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trainer import train
@@ -44,70 +39,24 @@ imports.trl()
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-# --- Against a naive loop -----------------------------------------------------------------------
+# --- Against the readable loop ------------------------------------------------------------------
 
 
-def test_two_steps_are_those_of_a_loop_written_out_here():
-    config = configured(steps=2, micro_batch=4, learning_rate=1e-3)
-    N, rewarded = config.rollouts, []
-    engine = TransformersEngine(FOLDER)
-    model, plain = engine.model, load_prompt("plain")
-    asked = problem_set(config.train_set, config.problems, split="train").problems
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01)
-    for step in range(2):
-        chosen = [asked[at] for at in problems_of_step(0, step, config.prompts, len(asked))]
-        texts = [plain.render(one.question) for one in chosen]
-        answers = engine.sample(
-            texts, Sampling(N, 1.0, 1.0, config.max_tokens, 0), step * len(texts)
-        )
-        ids = encode_prompts(engine, texts, config.max_tokens)
-        with Verifier() as verifier:
-            rewards = np.array(
-                [
-                    [
-                        verdict.reward
-                        for verdict in verifier.check(
-                            [one.text for one in group], [problem.answer] * N
-                        )
-                    ]
-                    for group, problem in zip(answers, chosen, strict=True)
-                ]
-            )
-        rewarded.append(rewards.mean())
-        A, tokens, loss = lab.advantages("maxrl", rewards), 0, 0.0
-        for at, group in enumerate(answers):
-            for i, answer in enumerate(group):
-                scores = (
-                    model(input_ids=torch.tensor([ids[at] + list(answer.ids)]))
-                    .logits[0]
-                    .log_softmax(-1)
-                )
-                logp = (
-                    scores[len(ids[at]) - 1 : -1].gather(1, torch.tensor(answer.ids)[:, None]).sum()
-                )
-                loss, tokens = loss - A[at, i] * logp, tokens + len(answer.ids)
-        optimiser.zero_grad()
-        (loss / tokens).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
-    records = played(steps=2, micro_batch=4, learning_rate=1e-3)
-    assert [record.metrics["train pass@1"] for record, _ in records[1:]] == rewarded and sum(
-        rewarded
-    ) > 0
-    start, ours = (records[at][1] for at in (0, -1))
+def test_two_steps_through_trl_are_those_of_the_readable_loop():
+    given = {"steps": 2, "micro_batch": 4, "learning_rate": 1e-3}
+    trl, loop = (played(**given, trainer=name) for name in ("trl", "loop"))
+    names = ("train pass@1", "pass@1", "mean length", "dead groups")
+    for (ours, _), (theirs, _) in zip(loop[1:], trl[1:], strict=True):
+        assert [ours.metrics[name] for name in names] == [theirs.metrics[name] for name in names]
+        assert ours.rollouts == theirs.rollouts and theirs.metrics["train pass@1"] > 0
+        assert theirs.metrics["log-probability mismatch"] < 1e-4
+    keys = [key for key in loop[0][1] if key.startswith("model/")]
     moved, apart = (
-        np.sqrt(
-            sum(
-                float(((state[f"model/{name}"] - weight) ** 2).sum())
-                for name, weight in model.named_parameters()
-            )
-        )
-        for state in (start, ours)
+        sum(float(((loop[-1][1][key] - other[key]) ** 2).sum()) for key in keys) ** 0.5
+        for other in (loop[0][1], trl[-1][1])
     )
-    assert (
-        apart < 1e-3 * moved
-    )  # AdamW's first steps are the signs of gradients, and some are rounding
-    assert max(record.metrics["log-probability mismatch"] for record, _ in records[1:]) < 1e-4
+    # AdamW's first steps are the signs of gradients, and some are rounding.
+    assert apart < 1e-3 * moved
 
 
 # --- Exact resume -------------------------------------------------------------------------------

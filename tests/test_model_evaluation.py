@@ -474,6 +474,18 @@ def test_weights_that_changed_in_their_folder_are_evaluated_anew(parrots, tmp_pa
     )
 
 
+def test_an_edited_reward_judges_the_stored_answers_again(parrots, runs, tmp_path):
+    file, shares = tmp_path / "mine.py", []
+    given = SMALL | {"reward": f"{file}:score"}
+    for reward in (1, 0):
+        file.write_text(f"def score(completions, answers):\n    return [{reward}] * len(answers)\n")
+        [row] = evaluate("org/m", ["arithmetic"], **given)
+        shares.append(row.metrics["pass@1"].point)
+    assert shares == [1, 0] and len(parrots) == 1
+    [folder] = (runs / "evaluations").iterdir()
+    assert "judged by" in comparison(folder, folder)
+
+
 @pytest.mark.parametrize(
     "sets, given, said",
     [

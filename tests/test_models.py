@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab.errors import LabError
-from lab.llm.engines.architectures import KNOWN, architecture
+from lab.llm.engines.model_costs import KNOWN, architecture
 from lab.llm.engines.models import REVISIONS, is_cached, model_folder, pinned
 
 TINY = Path(__file__).parents[1] / "data/models/tiny"

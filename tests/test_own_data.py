@@ -14,8 +14,7 @@ from lab.judge.verifier import Verifier
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import imports
 from lab.llm.train.checks import requirements
-from lab.llm.train.problems import loaded_set, training_problems
-from lab.llm.train.task import Task
+from lab.llm.train.task import Task, loaded_set, training_problems
 from lab.llm.train.trainer import preflight, train
 from lab.runs.experiments import experiment
 from lab.training.records import Record

@@ -1,10 +1,13 @@
 """`lab eval RUN`: what `lab train` trained is evaluated as in its training, and what is refused."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from lab.cli import main
+from lab.llm.engines import factory
+from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.runs import Run, configure, train
 from lab.runs.evaluation_folder import Evaluation
 from lab.runs.model_evaluation import evaluate
@@ -97,22 +100,26 @@ def test_a_model_that_was_not_trained_here_takes_columns_and_a_reward_too(capsys
     assert "lacks the column 'question'" in refused(capsys, base, *words)
 
 
-def test_the_engine_vllm_samples_from_the_weights_of_the_checkpoint(
-    trained, fork, vllm_installed, folder
-):
+def test_the_engine_vllm_samples_from_the_weights_of_the_checkpoint(trained, folder, monkeypatch):
+    """That vLLM reads a folder as transformers does is in tests/test_engines.py."""
+    places = []
+
+    def load_engine(name, place):
+        places.append((name, sorted(path.name for path in Path(place).glob("*config.json"))))
+        return TransformersEngine(place)
+
+    monkeypatch.setattr(factory, "load_engine", load_engine)
     words = [str(trained[1].path), "n=1", "temperature=0"]
-    child = fork("eval", *words, "engine=vllm", cwd=folder, LAB_RUNS=str(folder / "runs"))
-    done = child.finish(300)
-    assert done.returncode == 0, done.stderr
-    assert main(["eval", *words]) == 0
-    texts = {
-        evaluation.settings["engine"]: [
-            text for part in evaluation.samples() for text in part["text"]
-        ]
+    for engine in ("vllm", "transformers"):
+        assert main(["eval", *words, f"engine={engine}"]) == 0
+    [(name, files)] = places
+    assert name == "vllm" and "config.json" in files and "adapter_config.json" not in files
+    texts = [
+        [text for part in evaluation.samples() for text in part["text"]]
         for evaluation in map(Evaluation, (folder / "runs" / "evaluations").iterdir())
         if evaluation.settings["temperature"] == 0
-    }
-    assert texts["VLLMEngine"] == texts["TransformersEngine"]
+    ]
+    assert len(texts) == 2 and texts[0] == texts[1]
 
 
 def test_what_cannot_be_evaluated_is_refused_in_one_sentence(trained, capsys, tmp_path):

@@ -13,7 +13,7 @@ from lab.llm.data.prompts import stop_tokens
 from lab.llm.engines import imports
 from lab.llm.engines.base import Sampling, decode_completion
 from lab.llm.train.loop import Loop
-from lab.llm.train.problems import problems_of_step
+from lab.llm.train.task import problems_of_step
 from lab.llm.train.tiny_model import FOLDER
 from lab.runs.experiments import experiment
 

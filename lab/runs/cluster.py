@@ -27,7 +27,7 @@ from lab.errors import LabError, whole
 from lab.judge.verifier import Verifier
 from lab.llm.data.prompts import load_prompt
 from lab.llm.train import verl_config
-from lab.llm.train.problems import loaded_set
+from lab.llm.train.task import loaded_set
 from lab.runs.experiments import PRESETS, experiment, experiments
 from lab.runs.run_folder import Run, write_atomically, write_parquet
 

@@ -21,7 +21,7 @@ from lab.llm.evals.evaluation_metrics import compare_models, k_values, samples_r
 from lab.llm.train.task import Task
 from lab.mathematics.metrics import pass_at_k
 from lab.mathematics.stats import mean_interval
-from lab.runs.contents import digest, reward_digest
+from lab.runs.contents import digest
 from lab.runs.evaluation_folder import (
     PART_ANSWERS,
     Evaluation,
@@ -79,11 +79,13 @@ class Request(Task):
 
     @property
     def judged_by(self) -> dict[str, Any]:
-        """What a folder stores of a reward function; nothing of the verifier."""
+        """What a folder stores of a reward function; nothing of the verifier.
+
+        The function's code is no part of it: once edited, it judges the same answers again.
+        """
         if not self.reward:
             return {}
-        named = {"function": self.reward, "code": reward_digest(self.reward)}
-        return {"reward": named | {"right_from": self.right_from}}
+        return {"reward": {"function": self.reward, "right_from": self.right_from}}
 
 
 def evaluate(model: str, sets: Sequence[str] = (), **settings: Any) -> list[evaluation_tables.Row]:
@@ -196,11 +198,6 @@ def comparison(base: Path, ours: Path, style: str = "strict") -> str:
             " compare two on the same set"
         )
     reward = first.get("reward") or {"function": "", "right_from": None}
-    if reward["function"] and reward["code"] != reward_digest(reward["function"]):
-        raise LabError(
-            f"{reward['function']} was changed since {base.name} was evaluated: restore it, or"
-            " evaluate both models again"
-        )
     task = Task(style=style, reward=reward["function"], right_from=reward["right_from"])
     numbers = [first[key] for key in ("n", "temperature", "top_p", "limit", "seed")]
     caption = evaluation_tables.caption(Sampling(*numbers), first["prompt"], style, task.reward)

@@ -1,8 +1,7 @@
 """Arithmetic: short generated problems with whole-number answers, for tiny models.
 
-Each problem comes with a worked solution. There are five levels, each a finite list of distinct
-questions. A question is an expression ("3+4=?"); most expressions are also asked as a word problem,
-with two names and three kinds of item ("Tom has 3 pens and buys 4. How many?").
+There are five levels, each a finite list of distinct questions with worked solutions: expressions
+("3+4=?"), most of them also as word problems ("Tom has 3 pens and buys 4. How many?").
 
 | level | operations | numbers | questions | train | test | longest, in characters |
 |---|---|---|---|---|---|---|
@@ -20,6 +19,7 @@ or as a word problem.
 from __future__ import annotations
 
 import hashlib
+import operator
 import re
 from functools import cache
 from itertools import product
@@ -35,6 +35,7 @@ RULES = (
     r"(\d+)(\*)(\d+)",
     r"^(\d+)([-+])(\d+)",
 )
+OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 NAMES = ("Tom", "Ann")
 THINGS = ("pens", "nuts", "eggs")
 # The ranges of the numbers.
@@ -53,15 +54,15 @@ STORIES = {
     "a*b+c*d": "{who} has {a} bags of {b} {items} and buys {c} bags of {d}. How many?",
     "a*b-c*d": "{who} has {a} bags of {b} {items} and loses {c} bags of {d}. How many?",
 }
+TWO = ("a+b-c", "a*b+c", "a*b-c", "a+b*c", "(a+b)*c", "(a-b)*c")  # of two operations
+THREE = ("a*b+c-d", "a*b+c*d", "a*b-c*d", "(a+b)*c-d", "(a+b)*(c-d)")
 # The expressions of each level, with the ranges of a, b, c, d.
 LEVELS: dict[int, dict[str, tuple[range, ...]]] = {
     1: {"a+b": (ONE, ONE), "a-b": (ONE, ONE), "a*b": (ONE, ONE)},
     2: {"a+b": (MANY, MANY), "a-b": (MANY, MANY), "a*b": (MANY, ONE)},
-    3: dict.fromkeys(("a+b-c", "a*b+c", "a*b-c", "a+b*c", "(a+b)*c", "(a-b)*c"), (ONE, ONE, ONE)),
-    4: dict.fromkeys(("a+b-c", "a*b+c", "a*b-c", "a+b*c", "(a+b)*c", "(a-b)*c"), (TEN, ONE, ONE)),
-    5: dict.fromkeys(
-        ("a*b+c-d", "a*b+c*d", "a*b-c*d", "(a+b)*c-d", "(a+b)*(c-d)"), (ONE, ONE, ONE, ONE)
-    ),
+    3: dict.fromkeys(TWO, (ONE, ONE, ONE)),
+    4: dict.fromkeys(TWO, (TEN, ONE, ONE)),
+    5: dict.fromkeys(THREE, (ONE, ONE, ONE, ONE)),
 }
 
 
@@ -76,8 +77,8 @@ def problems(count: int, level: int, seed: int, split: str) -> list[Problem]:
     >>> [(problem.question, problem.answer) for problem in drawn]
     [('Tom has 7 bags of 3 eggs. How many?', '21'), ('4+7=?', '11')]
     """
-    count = whole("count", count)
-    seed = whole("seed", seed, 0)
+    whole("count", count)
+    whole("seed", seed, 0)
     candidates = _split(level, split)
     if count > len(candidates):
         raise LabError(
@@ -134,9 +135,8 @@ def _questions(level: int) -> dict[str, str]:
             if not _steps(expression):
                 continue
             expressions[f"{expression}=?"] = expression
-            if form not in STORIES:
-                continue
-            for who, items in product(NAMES, THINGS):
+            stories = product(NAMES, THINGS) if form in STORIES else ()
+            for who, items in stories:
                 question = STORIES[form].format(who=who, items=items, **values)
                 expressions[question] = expression
     return expressions
@@ -156,15 +156,7 @@ def _steps(expression: str) -> tuple[str, ...]:
     while not steps[-1].isdecimal():
         # The first rule that matches: brackets go before products, products before sums.
         step = next(filter(None, (re.search(rule, steps[-1]) for rule in RULES)))
-        left = int(step[1])
-        operator = step[2]
-        right = int(step[3])
-        if operator == "*":
-            result = left * right
-        elif operator == "+":
-            result = left + right
-        else:
-            result = left - right
+        result = OPERATORS[step[2]](int(step[1]), int(step[3]))
         if result < 0:
             return ()
         steps.append(f"{steps[-1][: step.start()]}{result}{steps[-1][step.end() :]}")

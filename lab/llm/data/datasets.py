@@ -28,23 +28,17 @@ WRONG = ("Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
 
 @dataclass(frozen=True)
 class Problem:
-    """A question with its gold answer as text.
+    """A question with its gold answer as text."""
 
-    `id` is the source and the row number, such as "gsm8k/17"; `source` names the data set.
-    """
-
-    id: str
+    id: str  # the source and the row number, such as "gsm8k/17"
     question: str
     answer: str
-    source: str
+    source: str  # the name of the data set
 
 
 @dataclass(frozen=True)
 class ProblemSet:
-    """The problems that `load` read, and the ids of the rows that it skipped.
-
-    A row without a question, or without a usable answer, is skipped.
-    """
+    """Problems, and the ids of skipped rows: those without a question or a usable answer."""
 
     source: str
     problems: tuple[Problem, ...]
@@ -140,9 +134,9 @@ def load(
 def find_files(name: str, folder: Path) -> list[Path]:
     """The files of a set of the table in an offline folder, sorted; none when it is not there.
 
-    They are `<name>.parquet` (or .jsonl, .json, .csv), or all such files of the sub-folder
-    `<name>`. Where file names begin with the set's split or configuration, only those count.
-    LabError: there is no such folder, or the kinds are mixed.
+    They are NAME.parquet (or .jsonl, .json, .csv), or all such files of the sub-folder NAME; only
+    those that begin with the set's split or configuration, if any do. LabError: there is no such
+    folder, or the kinds are mixed.
     """
     if not folder.is_dir():
         raise LabError(f"there is no folder {folder}: give the one that holds the data sets")
@@ -199,10 +193,9 @@ def _load_dataset(fault: str, cure: str, *place: Any, **options: Any) -> Any:
 def describe_datasets(
     folder: str | Path = "", more: Callable[[ProblemSet], list[str]] | None = None
 ) -> list[str]:
-    """What `lab data check` prints: what the offline folder holds of each set, and its revision.
+    """What `lab data check` prints of each set: what the offline folder holds, and its revision.
 
-    Every file is read and checked as by `load`; the network is never used. `more` gives the lines
-    that follow that of a set.
+    The network is never used. `more` gives the lines that follow that of a set.
     """
     lines = []
     for name, spec in DATASETS.items():

@@ -29,28 +29,18 @@ from lab.errors import LabError, unknown
 
 FOLDER = Path(__file__).parents[2] / "presets" / "prompts"
 # The tokens with which model families end a turn or a text.
-ENDS = (
-    "<|im_end|>",
-    "<|endoftext|>",
-    "<|eot_id|>",
-    "<|end_of_text|>",
-    "<end_of_turn>",
-)
+ENDS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<end_of_turn>")
 # The reasons for which a completion ends.
-STOP = "stop"
-LENGTH = "length"
+STOP, LENGTH = "stop", "length"
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A named prompt.
-
-    `text` contains `{question}`. `chat`: whether the text is the user turn of a chat template.
-    """
+    """A named prompt."""
 
     name: str
-    text: str
-    chat: bool
+    text: str  # with {question} in it
+    chat: bool  # whether the text is the user turn of a chat template
 
     @property
     def hash(self) -> str:
@@ -83,7 +73,8 @@ class Prompt:
 
 def load_prompt(name: str) -> Prompt:
     """Load the prompt of a name, or of a file of your own: a `name` that ends in .txt."""
-    files = {name: Path(name)} if name.endswith(".txt") else _files()
+    own = {path.name.split(".")[0]: path for path in FOLDER.glob("*.txt")}
+    files = {name: Path(name)} if name.endswith(".txt") else own
     if name not in files:
         raise unknown("prompt", name, files)
     if not files[name].is_file():
@@ -92,11 +83,6 @@ def load_prompt(name: str) -> Prompt:
     if "{question}" not in text:
         raise LabError(f"{name} holds no {{question}}: write it where the question belongs")
     return Prompt(name, text, files[name].name.endswith(".chat.txt"))
-
-
-def _files() -> dict[str, Path]:
-    """The file of each prompt by its name."""
-    return {path.name.split(".")[0]: path for path in FOLDER.glob("*.txt")}
 
 
 def stop_tokens(tokenizer: Any) -> dict[str, int]:

@@ -48,11 +48,9 @@ def load_trainable(place: str, adapter: str) -> Any:
 
     With "qlora" it is on the GPU. No adapter is added yet.
     """
-    if adapter == "none":
-        return load_causal_model(place, torch.float32)
-    gpu = compute_device().type == "cuda"
-    dtype = torch.bfloat16 if gpu else torch.float32
-    if adapter == "lora":
+    frozen_on_gpu = adapter != "none" and compute_device().type == "cuda"
+    dtype = torch.bfloat16 if frozen_on_gpu else torch.float32
+    if adapter != "qlora":
         return load_causal_model(place, dtype)
     library = transformers()
     model = library.AutoModelForCausalLM.from_pretrained(

@@ -63,14 +63,11 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Completion:
-    """One sampled completion.
-
-    `logp` is the log-probability of each id under the distribution it was drawn from, after
-    temperature and top-p. At temperature 0 it is the model's own.
-    """
+    """One sampled completion."""
 
     text: str  # without its end token
     ids: tuple[int, ...]  # with the end token where there is one
+    # Of each id, after temperature and top-p; at temperature 0 the model's own.
     logp: tuple[float, ...]
     finish: str  # "stop" or "length"
     stop: str  # the end token as text; empty at the length limit

@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from types import ModuleType
+from unittest import mock
 
 from lab.extras import missing
 
@@ -22,8 +23,7 @@ def transformers() -> ModuleType:
 def trl() -> ModuleType:
     """The package TRL, imported when it is first needed. LabError: it is not installed.
 
-    By itself it would load vLLM wherever that is installed, for longer than all other imports take
-    together. Here it does so when a trainer asks for vLLM.
+    It loads vLLM, which takes longer than all other imports together, when a trainer asks for it.
     """
     transformers()
     # TRL warns that rollout functions are experimental; its version is pinned.
@@ -46,11 +46,8 @@ def _defer_vllm() -> None:
     from trl import import_utils
 
     is_available = import_utils.is_vllm_available
-    import_utils.is_vllm_available = lambda *_, **__: False
-    try:
+    with mock.patch.object(import_utils, "is_vllm_available", lambda *_, **__: False):
         from trl.generation import vllm_client, vllm_generation
-    finally:
-        import_utils.is_vllm_available = is_available
 
     def load(min_version: str | None = None) -> bool:
         for module in (vllm_client, vllm_generation):

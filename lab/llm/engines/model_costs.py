@@ -19,12 +19,15 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
 from lab.llm.data.datasets import DATASETS
-from lab.llm.engines.architectures import adapter_parameter_count, architecture, parameter_count
+from lab.llm.engines.base import error_line
 from lab.llm.engines.imports import transformers
+from lab.llm.engines.models import MODELS, locate_model, pinned
 from lab.training.costs import GIB, Costs, Count
 from lab.training.counter import Counter
 from lab.training.device import compute_device
 
+# The architectures of known models of the hub: for these nothing is downloaded.
+KNOWN = {name: model["architecture"] for name, model in MODELS.items() if "architecture" in model}
 # GiB; assumed, not measured: the CUDA context, cuBLAS's and NCCL's workspaces, fragmentation.
 CONTEXT = 2.0
 # GiB; assumed, not measured: CUDA graphs and buffers that vLLM keeps while it sleeps.
@@ -51,9 +54,10 @@ def memory(config: LanguageModelConfig, shape: Any, total: float) -> dict[str, f
         parts["DDP's buckets"] = parts["gradients"]
     activations = micro_batch(shape, config.micro_batch, _longest(config)).peak / GIB
     parts |= {"activations": activations, "CUDA": CONTEXT}
-    if config.engine_memory:
-        return parts | {"vLLM": config.engine_memory * total}
-    return parts | {"vLLM asleep": ASLEEP}
+    vllm = (
+        {"vLLM": config.engine_memory * total} if config.engine_memory else {"vLLM asleep": ASLEEP}
+    )
+    return parts | vllm
 
 
 def _resident(config: LanguageModelConfig, shape: Any) -> dict[str, float]:
@@ -71,10 +75,7 @@ def _resident(config: LanguageModelConfig, shape: Any) -> dict[str, float]:
 
 
 def vllm_share(config: LanguageModelConfig, shape: Any, total: float) -> float:
-    """The fraction of a GPU of `total` GiB for vLLM: as set, or all that is free while it is awake.
-
-    Between two steps gradients and activations are freed.
-    """
+    """The fraction of a GPU of `total` GiB for vLLM: as set, or all that is free between steps."""
     occupied = sum(_resident(config, shape).values()) + CONTEXT
     return config.engine_memory or max(0.0, 1 - occupied / total)
 
@@ -93,11 +94,10 @@ def sampler_share(config: LanguageModelConfig, place: str) -> float:
 
 
 def sampler_room(config: LanguageModelConfig, shape: Any, total: float) -> tuple[float, float]:
-    """GiB for keys and values while vLLM samples, and how many sequences fit into them.
+    """GiB for keys and values while vLLM samples, and how many sequences of mean length fit in.
 
     Beside them are the weights in bfloat16, three float32 copies of the logits of all sequences,
-    and 1 GiB; assumed, not measured. Sequences have the assumed mean length, and half of an answer
-    is in the cache while it is written.
+    and 1 GiB; assumed, not measured. Half of an answer is in the cache while it is written.
     """
     most = min(config.prompts * config.rollouts // process_count(), SEQUENCES)
     beside = (2 * parameter_count(shape) + 3 * 4 * most * shape.vocab_size) / GIB + 1
@@ -108,10 +108,7 @@ def sampler_room(config: LanguageModelConfig, shape: Any, total: float) -> tuple
 
 
 def memory_lines(config: LanguageModelConfig) -> list[str]:
-    """The header's lines on a GPU's memory. LabError: a run would not fit into it.
-
-    None for an engine on the CPU, and for a model whose architecture is not known.
-    """
+    """The header's lines on a GPU's memory, for vLLM and a known model. LabError: too little."""
     if config.engine != "vllm" or (shape := architecture(config.model)) is None:
         return []
     total = gpu_memory(config)
@@ -141,10 +138,10 @@ def memory_lines(config: LanguageModelConfig) -> list[str]:
 def costs(config: LanguageModelConfig) -> Costs | None:
     """What a training needs of each GPU; None where the model's architecture is not known.
 
-    To write one token of every sequence, the sampler reads all weights in bfloat16 and the keys and
-    values so far. It makes at least `max_tokens` such steps, since the longest answer reaches the
-    limit. An update is a forward and backward pass over all tokens; log-probabilities of an older
-    policy or of a reference take a quarter of that. Judging answers on the CPU is not counted.
+    For one token of every sequence the sampler reads all weights in bfloat16 and the keys and
+    values so far, at least `max_tokens` times. An update is a forward and backward pass over all
+    tokens; log-probabilities of an older policy or a reference take a quarter of that. Judging
+    answers on the CPU is not counted.
     """
     shape = architecture(config.model)
     if shape is None:
@@ -165,7 +162,9 @@ def costs(config: LanguageModelConfig) -> Costs | None:
     update = micro_batch(shape, config.micro_batch, _longest(config)).times(
         passes * rollouts * (prompt + answer) / positions
     )
-    problems = sum(_problem_count(name, config.eval_problems) for name in config.eval_sets)
+    # A set of unknown size counts as 1,000 problems.
+    sizes = [DATASETS[name].rows if name in DATASETS else 1000 for name in config.eval_sets]
+    problems = sum(min(size, config.eval_problems or size) for size in sizes)
     evaluations = 1 + -(-config.steps // config.log_every)
     kept = _resident(config, shape)
     whole = {name: size for name, size in kept.items() if name != "frozen weights"}
@@ -183,11 +182,10 @@ def costs(config: LanguageModelConfig) -> Costs | None:
 def micro_batch(shape: Any, rows: int, tokens: int) -> Count:
     """A forward and backward pass over `rows` sequences of `tokens` tokens, prompts included.
 
-    It runs as TRL runs it: bfloat16 autocast on float32 weights (the residual stream stays float32,
-    and autocast keeps a bfloat16 copy of every weight until the forward pass ends), gradient
-    checkpointing, and a fused output layer, which never holds the logits of all tokens. All layers
-    are alike, so models with one and with two are run, and the rest is extrapolated. The peak is
-    beyond weights, gradients, optimiser and reference.
+    As TRL runs it: bfloat16 autocast on float32 weights, of which it keeps a copy until the forward
+    pass ends, gradient checkpointing, and a fused output layer, which never holds the logits of all
+    tokens. All layers are alike: models with one and with two are run, the rest is extrapolated.
+    The peak is beyond weights, gradients, optimiser and reference.
     """
     settings = shape.to_json_string(use_diff=False)
     (one, forward), (two, forward_of_two) = (
@@ -203,10 +201,9 @@ def micro_batch(shape: Any, rows: int, tokens: int) -> Count:
 
 @lru_cache(maxsize=64)
 def _counted(settings: str, layers: int, rows: int, tokens: int) -> tuple[Count, float]:
-    """The passes of `micro_batch` through a model with so many layers, without its output layer.
+    """The passes of `micro_batch` through so many layers, and the peak of the forward pass alone.
 
-    `settings` are those of its architecture, as JSON. The second number is the peak of the forward
-    pass alone: either of the two may be the higher.
+    `settings` are those of the architecture, as JSON; its output layer is left out.
     """
     values = json.loads(settings) | {"num_hidden_layers": layers}
     values.pop("layer_types", None)  # a list with one entry per layer of the full model
@@ -256,7 +253,49 @@ def _lengths(config: LanguageModelConfig) -> tuple[float, float]:
     return PROMPT_SHARE * config.max_prompt_tokens, ANSWER_SHARE * config.max_tokens
 
 
-def _problem_count(name: str, limit: int) -> int:
-    """How many problems of a held-out set are evaluated; 1,000 if its size is not known."""
-    size = DATASETS[name].rows if name in DATASETS else 1000
-    return min(size, limit) if limit else size
+def architecture(model: str) -> Any:
+    """The transformers configuration of a folder or of a model in `KNOWN`, else None.
+
+    None stands for a model of the hub that is not in `KNOWN`; nothing is downloaded.
+
+    LabError: the config.json of a folder cannot be read.
+    """
+    library = transformers()
+    name, _ = pinned(model)
+    if name in KNOWN:
+        return library.AutoConfig.for_model(**KNOWN[name])
+    place, _ = locate_model(model)
+    # A name of the hub, not a folder: `locate_model` returns it unchanged.
+    if place == model and "/" in model and not model.startswith((".", "/")):
+        return None
+    try:
+        return library.AutoConfig.from_pretrained(place)
+    except (OSError, ValueError, KeyError) as error:
+        raise LabError(
+            f"config.json of {place} was not read ({error_line(error)}): give a folder that"
+            " save_pretrained wrote"
+        ) from error
+
+
+def parameter_count(config: Any) -> int:
+    """The number of weights of a causal language model; tied weights count once."""
+    model = _without_storage(config.to_json_string(use_diff=False))
+    return sum(weight.numel() for weight in model.parameters())
+
+
+def adapter_parameter_count(config: Any, rank: int) -> int:
+    """The number of weights of a LoRA adapter on all linear layers but the output layer."""
+    model = _without_storage(config.to_json_string(use_diff=False))
+    return rank * sum(
+        layer.in_features + layer.out_features
+        for layer in model.modules()
+        if isinstance(layer, torch.nn.Linear) and layer is not model.get_output_embeddings()
+    )
+
+
+@lru_cache(maxsize=8)
+def _without_storage(settings: str) -> Any:
+    """The model of a configuration, given as JSON, whose weights have a shape alone."""
+    config = transformers().AutoConfig.for_model(**json.loads(settings))
+    with torch.device("meta"):
+        return transformers().AutoModelForCausalLM.from_config(config)

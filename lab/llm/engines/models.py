@@ -54,6 +54,11 @@ def locate_model(model: str | Path) -> tuple[str, str]:
                 f"there is no model folder {model}: check the path, or give a name of the hub"
             )
         return model, model
+    if (folder / "adapter_config.json").is_file():
+        raise LabError(
+            f"{model} holds an adapter without its model: export it with --merge, or read it with"
+            " peft"
+        )
     if not (folder / "config.json").is_file():
         raise LabError(f"{model} holds no config.json: give a folder that save_pretrained wrote")
     if not any((folder / name).is_file() for name in TOKENIZERS):
@@ -67,11 +72,11 @@ def locate_model(model: str | Path) -> tuple[str, str]:
 def model_folder(model: str | Path) -> tuple[str, str]:
     """`locate_model` after the download of a hub model. LabError: the hub did not provide it."""
     place, name = locate_model(model)
-    if Path(place).is_dir():
-        return place, name
-    # A pinned revision never changes, so its cached copy is valid without asking the hub.
-    folder = _cached(place) if pinned(place)[1] else None
-    return folder or _snapshot(place, local_files_only=False), name
+    if not Path(place).is_dir():
+        # A pinned revision never changes, so its cached copy is valid without asking the hub.
+        cached = _cached(place) if pinned(place)[1] else None
+        place = cached or _snapshot(place, local_files_only=False)
+    return place, name
 
 
 def is_cached(model: str | Path) -> bool:

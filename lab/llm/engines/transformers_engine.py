@@ -83,11 +83,11 @@ class TransformersEngine:
         return [completions[j * n : (j + 1) * n] for j in range(len(ids))]
 
     def batch_limit(self, longest: int, sampling: Sampling) -> int:
-        """How many completions are decoded together: as many as fit in the memory.
+        """How many completions are decoded together; `longest`: tokens of the longest prompt.
 
-        `longest` is the number of tokens of the longest prompt. Counted for each completion: its
-        keys and values at full length, twice because they are copied as they grow; eight numbers of
-        four bytes for each logit; and its share of the prompt's widest layer.
+        Counted for each completion: its keys and values at full length, twice because they are
+        copied as they grow; eight numbers of four bytes for each logit; and its share of the
+        prompt's widest layer.
         """
         size = self.model.dtype.itemsize
         config = self.model.config.get_text_config()
@@ -95,17 +95,14 @@ class TransformersEngine:
         # `cache_bytes` is of two bytes a number, and all are there twice.
         kept = size * cache_bytes(config) * (longest + sampling.max_tokens)
         layer_width = 8 * width + 3 * getattr(config, "intermediate_size", 4 * width)
-        # The completions of a prompt share the work of reading it.
         prompt_bytes = longest * size * layer_width // sampling.n
-        completion_bytes = kept + 32 * config.vocab_size + prompt_bytes
-        return int(min(MAX_BATCH, max(1, MEMORY // completion_bytes)))
+        return int(min(MAX_BATCH, max(1, MEMORY // (kept + 32 * config.vocab_size + prompt_bytes))))
 
     def _decoded(
         self, ids: list[list[int]], rows: list[tuple[int, int]], sampling: Sampling, first: int
     ) -> list[Completion]:
         """Decode the completions of `rows`, pairs of prompt and completion index, together."""
-        device = self.device
-        limit = sampling.max_tokens
+        device, limit = self.device, sampling.max_tokens
         ends = torch.tensor(list(self.stops.values()), device=device)
         # Read each prompt once, then repeat its keys and values for its completions.
         used = sorted({j for j, _ in rows})
@@ -159,12 +156,11 @@ class TransformersEngine:
         Shorter prompts are padded on the left.
         """
         longest = max(map(len, prompts))
-        tokens = torch.tensor(
-            [[0] * (longest - len(ids)) + ids for ids in prompts], device=self.device
-        )
-        lengths = torch.tensor([len(ids) for ids in prompts], device=self.device)
+        padding = torch.tensor([longest - len(ids) for ids in prompts], device=self.device)
+        rows = [[0] * (longest - len(ids)) + ids for ids in prompts]
+        tokens = torch.tensor(rows, device=self.device)
         # Positions count from the first token of the prompt and are negative on the padding.
-        position = torch.arange(longest, device=self.device) - (longest - lengths)[:, None]
+        position = torch.arange(longest, device=self.device) - padding[:, None]
         mask = (position >= 0).long()
         output = self.model(
             input_ids=tokens,
@@ -192,10 +188,9 @@ def evaluation_mode(model: torch.nn.Module) -> Iterator[None]:
 
 
 def load_causal_model(place: str, kind: torch.dtype | str) -> Any:
-    """Load a causal language model with all its weights, from a folder or the hub.
+    """A causal language model with all its weights; `kind` "auto" is their stored type.
 
-    `kind` is the type of the weights, or "auto" for the stored type. LabError: no such model, no
-    safetensors, or incomplete weights.
+    LabError: no such model, no safetensors, or incomplete weights.
     """
     try:
         model, report = transformers().AutoModelForCausalLM.from_pretrained(
@@ -232,9 +227,8 @@ def draw(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Draw a token for each row of logits; returns the tokens and their log-probabilities.
 
-    `scores` are the logits, float32 "rows vocabulary". The token is where the cumulative
-    distribution over the vocabulary passes the row's number in `random` (float64 "rows", in
-    [0, 1)). At temperature 0 it is the likeliest token, with the model's own log-probability.
+    `scores` are float32 "rows vocabulary". The token is where their cumulative distribution passes
+    the row's number in `random` (float64 "rows", in [0, 1)); at temperature 0 the likeliest one.
     """
     if temperature == 0:
         logp = scores.log_softmax(-1)

@@ -22,10 +22,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import torch
 
-from lab.errors import LabError, whole
+from lab.errors import LabError
 from lab.llm.data.prompts import stop_tokens
 from lab.llm.engines.base import (
     Completion,
@@ -65,22 +66,25 @@ class VLLMEngine:
     ) -> None:
         place, self.name = model_folder(model)
         self.tokenizer = load_tokenizer(place)
-        settings: dict[str, Any] = {
-            "max_model_len": None if positions is None else whole("positions", positions, 2)
-        }
         gpu = compute_device().type == "cuda"
+        settings: dict[str, Any] = {
+            "dtype": "float32",
+            "kv_cache_memory_bytes": 2**30,
+            "enforce_eager": True,
+            "enable_chunked_prefill": False,
+        }
         if gpu:
-            settings |= {"dtype": "bfloat16", "gpu_memory_utilization": share}
-            settings["max_num_seqs"] = SEQUENCES
-        else:
-            settings |= {"dtype": "float32", "kv_cache_memory_bytes": 2**30}
-            settings |= {"enforce_eager": True, "enable_chunked_prefill": False}
+            settings = {
+                "dtype": "bfloat16",
+                "gpu_memory_utilization": share,
+                "max_num_seqs": SEQUENCES,
+            }
         if process_count() > 1:  # torchrun's: each has a whole engine, on its own GPU
             settings["distributed_executor_backend"] = "external_launcher"
         library = _vllm(gpu)
         try:
             _give_llvmlite_a_dict()
-            with _process_state_restored(), _model_inspected_in_process():
+            with _process_state_restored():
                 self.llm = library.LLM(
                     place,
                     load_format="safetensors",
@@ -88,6 +92,7 @@ class VLLMEngine:
                     logprobs_mode="processed_logprobs",
                     generation_config="vllm",
                     enable_sleep_mode=sleep,
+                    max_model_len=positions,
                     **settings,
                 )
         except (OSError, ValueError, RuntimeError) as error:
@@ -131,18 +136,18 @@ class VLLMEngine:
         ids = encode_prompts(self, prompts, sampling.max_tokens)
         if not ids:
             return []
+        shared = {
+            "n": sampling.n,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "max_tokens": sampling.max_tokens,
+            "stop_token_ids": list(self.stops.values()),
+            "logprobs": 0,
+            "flat_logprobs": True,
+            "detokenize": False,
+        }
         parameters = [
-            self._parameters(
-                n=sampling.n,
-                temperature=sampling.temperature,
-                top_p=sampling.top_p,
-                max_tokens=sampling.max_tokens,
-                seed=stream_seed(sampling.seed, "answers", first + j),
-                stop_token_ids=list(self.stops.values()),
-                logprobs=0,
-                flat_logprobs=True,
-                detokenize=False,
-            )
+            self._parameters(seed=stream_seed(sampling.seed, "answers", first + j), **shared)
             for j in range(len(ids))
         ]
         token_prompts = [{"prompt_token_ids": prompt_ids} for prompt_ids in ids]
@@ -168,8 +173,7 @@ def _vllm(gpu: bool) -> Any:
     }
     if not gpu:
         variables["TORCHDYNAMO_DISABLE"] = "1"
-        # torch reads the variable on import, which may be over.
-        torch._dynamo.config.disable = True
+        torch._dynamo.config.disable = True  # torch reads the variable on import: that may be over
     for name, value in variables.items():
         os.environ.setdefault(name, value)
     try:
@@ -191,24 +195,10 @@ def _give_llvmlite_a_dict() -> None:
     """Give llvmlite's library object an empty `__dict__`.
 
     On a CPU vLLM 0.31 calls `vars()` on every global of every module. That object returns a C
-    function for any attribute, `__dict__` included, so vLLM would not start after an import of
-    numba.
+    function for any attribute, so vLLM would not start after an import of numba.
     """
     if ffi := sys.modules.get("llvmlite.binding.ffi"):
         ffi.lib._fntab["__dict__"] = {}
-
-
-@contextmanager
-def _model_inspected_in_process() -> Iterator[None]:
-    """Let vLLM inspect the model's class here: a subprocess would import torch and vLLM again."""
-    from vllm.model_executor.models import registry
-
-    run_in_subprocess = registry._run_in_subprocess
-    registry._run_in_subprocess = lambda fn: fn()
-    try:
-        yield
-    finally:
-        registry._run_in_subprocess = run_in_subprocess
 
 
 @contextmanager
@@ -217,14 +207,19 @@ def _process_state_restored() -> Iterator[None]:
 
     vLLM seeds every global random generator. On a CPU it also preloads its own memory allocator
     into all later child processes, and replaces torch's function that sets the number of threads.
+    It inspects the model's class here: a subprocess would import torch and vLLM again.
     """
-    set_num_threads = torch.set_num_threads
+    from vllm.model_executor.models import registry
+
     preload = os.environ.get("LD_PRELOAD")
     try:
-        with generators_restored():
+        with (
+            generators_restored(),
+            mock.patch.object(torch, "set_num_threads", torch.set_num_threads),
+            mock.patch.object(registry, "_run_in_subprocess", lambda inspect: inspect()),
+        ):
             yield
     finally:
-        torch.set_num_threads = set_num_threads
         if preload is None:
             os.environ.pop("LD_PRELOAD", None)
         else:

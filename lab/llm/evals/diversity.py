@@ -29,10 +29,6 @@ def distances(right: Sequence[Sequence[str]], embed: Embed) -> Array:
     i, including repeated ones. `embed` is called once, with all texts. Errors: fewer than two
     problems with two right responses; embeddings of a wrong shape, zero or not finite.
     """
-    if any(isinstance(texts, str) for texts in right):
-        raise LabError(
-            "a problem's right responses are a single text: give a list of texts for each problem"
-        )
     scored = [i for i, texts in enumerate(right) if len(texts) > 1]
     if len(scored) < 2:
         raise LabError(
@@ -56,12 +52,9 @@ def distances(right: Sequence[Sequence[str]], embed: Embed) -> Array:
 def mean_distance(vectors: ArrayLike, row: str = "response") -> float:
     """Div(q) = 1 - the mean cosine similarity of all pairs of responses, from 0 to 2.
 
-    PACS eqs. 12 and 13. Equal responses are a pair like any other, at distance 0. With u_m the
-    vectors normalised to length 1, Div is the trace of their covariance,
-    sum_m |u_m - mean u|² / (K-1), in time linear in K.
-
-    Shape: `vectors` is "responses width". Errors, in which `row` names a response: fewer than two;
-    a vector that is zero or not finite.
+    PACS eqs. 12 and 13, of `vectors` "responses width". Equal responses are a pair like any other,
+    at distance 0. Div is the trace of the covariance of the vectors normalised to length 1, in time
+    linear in K. Errors, in which `row` names a response: fewer than two; one zero or not finite.
 
     >>> round(mean_distance([[1, 0], [0, 2], [0, 3]]), 12)  # two orthogonal pairs, one parallel
     0.666666666667
@@ -84,14 +77,13 @@ def mean_distance(vectors: ArrayLike, row: str = "response") -> float:
 def embedder(name: str = "Qwen/Qwen3-Embedding-0.6B", batch: int = 8) -> Embed:
     """An embedding model, from the hub or a folder, in float32, on the GPU if there is one.
 
-    As the model card of Qwen3-Embedding (the choice of PACS) says: responses are documents and get
-    no instruction, and a vector is the last layer at the end token that the tokenizer appends,
+    As the model card of Qwen3-Embedding (the choice of PACS) says: responses are documents without
+    an instruction, and a vector is the last layer at the end token that the tokenizer appends,
     normalised to length 1. `batch` texts of similar length are embedded together.
 
-    The name "hashed-ngrams" needs no download: character 3- to 5-grams within words, hashed to
-    4,096 counts. It is for tests and quick looks: it measures wording, not meaning, and its scores
-    cannot be compared with those of a model. Errors: a model with another pooling, or a tokenizer
-    that appends no end token; a text longer than the model's context.
+    "hashed-ngrams" needs no download: character 3- to 5-grams within words, hashed to 4,096 counts.
+    They measure wording, not meaning. Errors: a model with another pooling, or a tokenizer that
+    appends no end token; a text longer than the model's context.
     """
     if name == "hashed-ngrams":
         from sklearn.feature_extraction.text import HashingVectorizer

@@ -9,12 +9,11 @@
 | truncated, lost | shares of answers that hit the token limit, that the verifier could not judge |
 | entropy | minus the mean log-probability of a token, in nats |
 
-The entropy, a mean of -log q over samples from q, estimates the entropy per token of the sampling
-distribution, after temperature and top-p. It lies below that of the model itself.
+The entropy is that of the sampling distribution, after temperature and top-p.
 
 Every number is a mean over problems with an interval over problems. An answer that could not be
-judged is lost: it is neither right nor wrong. So n may differ between problems; k goes up to the
-smallest n, and problems that lost all their answers are left out.
+judged is lost: neither right nor wrong. So n may differ between problems; k goes up to the smallest
+n, and problems that lost all their answers are left out.
 """
 
 from __future__ import annotations
@@ -98,13 +97,13 @@ def summary(table: pd.DataFrame) -> dict[str, Interval]:
         columns |= {
             f"{name}{k}": values for k, values in zip(ks, metric(n, right, ks).T, strict=True)
         }
-    columns["majority"] = [
-        majority(c, votes) for c, votes in zip(right, judged["votes"], strict=True)
-    ]
-    columns["solved"] = right > 0
-    columns["length"] = judged["tokens"] / answers
-    columns["truncated"] = judged["truncated"] / answers
-    columns["lost"] = judged["error"] / answers
+    columns |= {
+        "majority": [majority(c, votes) for c, votes in zip(right, judged["votes"], strict=True)],
+        "solved": right > 0,
+        "length": judged["tokens"] / answers,
+        "truncated": judged["truncated"] / answers,
+        "lost": judged["error"] / answers,
+    }
     entropy = -judged["logp"] / judged["tokens"].clip(1)
     if entropy.notna().all():
         columns["entropy"] = entropy
@@ -116,10 +115,9 @@ def summary(table: pd.DataFrame) -> dict[str, Interval]:
 
 
 def compare_models(a: pd.DataFrame, b: pd.DataFrame, k: int = 1) -> Comparison:
-    """Pass@k of model a against model b, paired by problem: `lab.stats.compare`.
+    """Pass@k of model a against model b, from `counts`, paired by problem: `lab.stats.compare`.
 
-    `a` and `b` come from `counts`; their problems may be in any order. LabError: a problem that
-    only one of them has; a k above an n.
+    LabError: a problem that only one of them has; a k above an n.
     """
     a, b = _paired(a, b)
     return compare(pass_at_k(a["n"], a["right"], k), pass_at_k(b["n"], b["right"], k))
@@ -128,20 +126,19 @@ def compare_models(a: pd.DataFrame, b: pd.DataFrame, k: int = 1) -> Comparison:
 def samples_ratio(base: pd.DataFrame, ours: pd.DataFrame, k: int) -> Interval:
     """How many times fewer samples ours needs to reach the mean pass@k of the base.
 
-    MaxRL's "2.3x - 19.2x" against GRPO (Figure 5). Both are resampled on the same problems, and the
-    target, the mean pass@k of the base, is estimated anew in every resample. The ratio is 0 where
-    ours does not reach it with all its answers, and 1 where the base never succeeds.
+    MaxRL's "2.3x - 19.2x" against GRPO (Figure 5). Both, and so the target, are resampled on the
+    same problems. The ratio is 0 where ours does not reach it with all its answers, and 1 where the
+    base never succeeds.
     """
     base, ours = _paired(base, ours)
     pass_at_k(base["n"], base["right"], k)  # raises LabError for a k out of range
     curves = [_pass_curves(base), _pass_curves(ours)]
 
     def ratio(sample: NDArray, axis: int | tuple[int, ...]) -> NDArray:
-        # How often each problem occurs in each draw, counted by one bincount over all draws.
         draws, problems = sample.shape
-        flat = sample.astype(int) + problems * np.arange(draws)[:, None]
-        occurrences = np.bincount(flat.ravel(), minlength=draws * problems)
-        shares = occurrences.reshape(draws, problems) / problems
+        occurrences = np.zeros((draws, problems))  # how often each problem occurs in each draw
+        np.add.at(occurrences, (np.arange(draws)[:, None], sample.astype(int)), 1)
+        shares = occurrences / problems
         of_base, of_ours = (shares @ curve for curve in curves)
         target = np.maximum(of_base[:, k - 1], ROUNDING)
         return _reach(of_base, target) / _reach(of_ours, target)
@@ -151,10 +148,9 @@ def samples_ratio(base: pd.DataFrame, ours: pd.DataFrame, k: int) -> Interval:
 
 def _pass_curves(table: pd.DataFrame) -> NDArray:
     """Pass@k of each problem for all k up to the smallest n: "problems k"."""
-    n, right = table["n"].to_numpy(), table["right"].to_numpy()
-    ks = range(1, int(n.min()) + 1)
-    starts = range(0, len(ks), CURVE_BLOCK)
-    return np.hstack([pass_at_k(n, right, ks[start : start + CURVE_BLOCK]) for start in starts])
+    ks = np.arange(1, table["n"].min() + 1)
+    blocks = np.split(ks, range(CURVE_BLOCK, len(ks), CURVE_BLOCK))
+    return np.hstack([pass_at_k(table["n"], table["right"], block) for block in blocks])
 
 
 def _reach(curves: NDArray, target: NDArray) -> NDArray:

@@ -19,11 +19,7 @@ UNITS = {"length": "length, tokens", "entropy": "entropy, nats per token"}
 
 
 class Row(NamedTuple):
-    """One row of a table.
-
-    `metrics` comes from `lab.llm.evals.evaluation_metrics.summary`; other intervals over the same
-    problems may be added.
-    """
+    """One row of a table; `metrics` are those of `evaluation_metrics.summary`, and more."""
 
     model: str
     set: str
@@ -55,21 +51,17 @@ def latex(rows: Sequence[Row], caption: str, columns: Sequence[str] = ()) -> str
         # A [ or * at the start of a line would be read as an argument of the \\ before it.
         line[0] = re.sub(r"^(?=[\[*])", "{}", line[0])
     head, *body = (rf"{' & '.join(line)} \\" for line in lines)
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{escaped(caption)}}}",
-            rf"\begin{{tabular}}{{ll{'r' * (len(lines[0]) - 2)}}}",
-            r"\toprule",
-            head,
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-        ]
-    )
+    return rf"""\begin{{table}}
+\centering
+\caption{{{escaped(caption)}}}
+\begin{{tabular}}{{ll{"r" * (len(lines[0]) - 2)}}}
+\toprule
+{head}
+\midrule
+{chr(10).join(body)}
+\bottomrule
+\end{{tabular}}
+\end{{table}}"""
 
 
 def cell(interval: Interval, digits: int = 3) -> str:
@@ -94,9 +86,10 @@ def _cells(rows: Sequence[Row], columns: Sequence[str]) -> list[list[str]]:
                 f"{row.model} on {row.set} has metrics over {sizes} problems: give each number of"
                 " problems a row of its own"
             )
-        digits = {"length": 1}  # decimals of a metric; all others have 3
         cells = [
-            cell(row.metrics[column], digits.get(column, 3)) if column in row.metrics else "-"
+            cell(row.metrics[column], 1 if column == "length" else 3)
+            if column in row.metrics
+            else "-"
             for column in columns
         ]
         lines.append([row.model, row.set, str(sizes[0]), *cells])

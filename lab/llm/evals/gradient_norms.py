@@ -9,13 +9,11 @@ right and the wrong rollouts,
     g = (a1 R + a0 W) / N        |g|² = (a1² |R|² + 2 a1 a0 R·W + a0² |W|²) / N²
 
 So two backward passes per problem, one for R and one for W, give three numbers from which the norm
-follows for every group estimator, including estimators invented later. This is exact, and no
-gradient of a single rollout is stored.
+follows exactly for every group estimator, including those invented later.
 
-The norm is that of the gradient of this sample: on average its square is |mean|² plus noise. The
-paper states neither N nor the temperature. Here log-probabilities are summed over the tokens of an
-answer, at temperature 1; a loss that divides by lengths, clips or adds a KL term has other
-gradients.
+On average the square of this norm is |mean|² plus noise. The paper states neither N nor the
+temperature. Here log-probabilities are summed over the tokens of an answer, at temperature 1; a
+loss that divides by lengths, clips or adds a KL term has other gradients.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -63,7 +61,14 @@ def moments(
             f"problem {problem!r} has an empty prompt or answer: give token ids, for an answer at"
             " least its end token"
         )
-    parameters = _parameters(model)
+    parameters = [weight for weight in model.parameters() if weight.requires_grad]
+    if model.training:
+        raise LabError(
+            "the model is in training mode, where dropout changes its gradients: call model.eval()"
+        )
+    for name, parameter in model.named_parameters():
+        if parameter.grad is not None:
+            raise LabError(f"{name} holds a gradient already: call model.zero_grad() first")
 
     def gradient(answers: Sequence[Ids]) -> Gradient:
         """The gradient of the summed log-probabilities of `answers`."""
@@ -125,21 +130,6 @@ def _advantages(method: Estimator, N: np.ndarray, K: np.ndarray) -> np.ndarray:
     """a1(K) and a0(K) of each group: "2 groups"."""
     pairs = zip(map(method.success_failure, N), K, strict=True)
     return np.array([[success[k], failure[k]] for (success, failure), k in pairs]).T
-
-
-def _parameters(model: torch.nn.Module) -> list[torch.nn.Parameter]:
-    """The parameters that require a gradient. Errors: none; training mode; left-over gradients."""
-    parameters = [weight for weight in model.parameters() if weight.requires_grad]
-    if not parameters:
-        raise LabError("no parameter of the model requires a gradient: unfreeze some")
-    if model.training:
-        raise LabError(
-            "the model is in training mode, where dropout changes its gradients: call model.eval()"
-        )
-    for name, parameter in model.named_parameters():
-        if parameter.grad is not None:
-            raise LabError(f"{name} holds a gradient already: call model.zero_grad() first")
-    return parameters
 
 
 def _micro_batches(prompt: Ids, answers: Sequence[Ids], batch_tokens: int) -> Iterator[list[Ids]]:

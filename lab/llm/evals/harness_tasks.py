@@ -43,8 +43,7 @@ def task_file(task: str) -> Path:
     transformers()
     import lm_eval
 
-    own_path = lab_task(task)
-    if own_path:
+    if own_path := lab_task(task):
         return own_path
     root = Path(lm_eval.__file__).resolve().parent / "tasks"
     path = _defining_file(task, root)

@@ -56,14 +56,13 @@ def measure(
         golds = [problem.answer for problem in problems for _ in range(config.rollouts)]
         verdicts = iter(verifier.check([one.text for group in answers for one in group], golds))
     for problem, text, group in zip(problems, texts, answers, strict=True):
-        kinds: dict[str, list] = {"right": [], "wrong": []}
-        for answer in group:
-            kinds["right" if next(verdicts).outcome == "right" else "wrong"].append(answer)
-        right, wrong = ([answer.ids for answer in kind] for kind in kinds.values())
+        is_right = [next(verdicts).outcome == "right" for _ in group]
+        right = [answer for answer, kept in zip(group, is_right, strict=True) if kept]
+        wrong = [answer.ids for answer, kept in zip(group, is_right, strict=True) if not kept]
         prompt_ids = lm.tokenizer(text, add_special_tokens=False).input_ids
-        counted = {"problem": problem.id, "N": len(group), "K": len(right)}
-        rows.append(counted | moments(lm.model, problem.id, prompt_ids, right, wrong))
-        right_texts.append([answer.text for answer in kinds["right"]])
+        found = moments(lm.model, problem.id, prompt_ids, [one.ids for one in right], wrong)
+        rows.append({"problem": problem.id, "N": len(group), "K": len(right)} | found)
+        right_texts.append([answer.text for answer in right])
     table = pd.DataFrame(rows)
     table["distance"] = distances(right_texts, embedder(config.embedding))
     live = table["K"].between(0, table["N"], inclusive="neither")

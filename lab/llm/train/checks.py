@@ -20,8 +20,7 @@ from lab.llm.engines.base import Sampling
 from lab.llm.engines.model_costs import memory_lines, process_count
 from lab.llm.engines.models import is_cached, locate_model, pinned
 from lab.llm.train.credit import credit_of
-from lab.llm.train.problems import loaded_set
-from lab.llm.train.task import takes_real_rewards
+from lab.llm.train.task import loaded_set, takes_real_rewards
 from lab.mathematics.estimators import estimator as find_estimator
 from lab.mathematics.memories import IN_THE_HEADER, has_memory
 from lab.mathematics.stopping import rule_of_training
@@ -173,7 +172,13 @@ def requirements(config: LanguageModelConfig) -> Iterator[tuple[str, str, str]]:
         yield f"package {package}", fault, "installed"
     if compute_device().type == "cuda":
         yield "compiler", compiler_fault(), "found, for the Triton kernels of TRL and vLLM"
-    yield _model_check(config.model)
+    name, revision = pinned(config.model)
+    if Path(locate_model(config.model)[0]).is_dir():
+        remark = "a folder here"
+    else:  # the run downloads one that is not cached
+        remark = f"revision {revision[:12]}" if revision else "newest revision, not pinned"
+        remark += ", cached" if is_cached(config.model) else ", to be downloaded"
+    yield f"model {name}", "", remark
     sets = [(config.train_set, "train"), *((name, "test") for name in config.eval_sets)]
     with judge(config.style, config.reward) as verifier:
         for set_name, split in sets:
@@ -189,14 +194,3 @@ def requirements(config: LanguageModelConfig) -> Iterator[tuple[str, str, str]]:
                 fault = f"no two gold answers of {set_name} can be read: see lab data check"
             remark = f"{len(loaded)} problems, {unreadable} gold answers unreadable"
             yield f"set {set_name}", fault, remark
-
-
-def _model_check(model: str) -> tuple[str, str, str]:
-    """The line on the model; one that is not cached is no fault, since the run downloads it."""
-    name, revision = pinned(model)
-    if Path(locate_model(model)[0]).is_dir():
-        remark = "a folder here"
-    else:
-        remark = f"revision {revision[:12]}" if revision else "newest revision, not pinned"
-        remark += ", cached" if is_cached(model) else ", to be downloaded"
-    return f"model {name}", "", remark

@@ -31,9 +31,8 @@ from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.credit import credit_of
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
-from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
 from lab.llm.train.rollouts import ask, measured, rollout_columns, rollouts_of
-from lab.llm.train.task import Task
+from lab.llm.train.task import Task, held_out_problems, problems_of_step, training_problems
 from lab.llm.train.token_loss import Row, check_scores, frozen, in_pieces, token_loss
 from lab.mathematics.groups import make_groups
 from lab.training.checkpoint import current_state, restore, with_prefix
@@ -43,11 +42,7 @@ from lab.training.rng import stream_seed
 
 
 def train(config: LanguageModelConfig, state: dict[str, Tensor] | None) -> Iterator[Record | Pause]:
-    """Train from the beginning, or on from a checkpoint's `state`.
-
-    Yields a record before the first step, every `log_every` steps and after the last one (pass@k on
-    each held-out set, means of the steps' metrics since the last record), else a pause.
-    """
+    """Train from the beginning, or on from a checkpoint's `state`; yields as `trainer.train`."""
     with Task.of(config).judge() as verifier:
         yield from Loop(config, verifier, state).run()
 

@@ -128,8 +128,7 @@ def rollout_columns(
     | `reward` | the verifier's, before the truncation policy; None where it gave none |
     | `truncated` | whether the answer reached the limit before it ended |
     """
-    columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)]
-    problem, index, text, tokens, reward, truncated = columns
+    problem, index, text, tokens, reward, truncated = map(list, zip(*rows, strict=True))
     return {
         "problem": problem,
         "index": index,

@@ -1,16 +1,18 @@
-"""A task: what a language model is asked, and how its answers are judged.
+"""A task: what a language model is asked, how its answers are judged, and in which order.
 
-A training and an evaluation of what it trained take the same one. The judge is the verifier, or a
-reward function that may grade answers. An estimator of real rewards (`lab.lift`) trains on the
-grades as they are. What a run records of them is the mean reward, and the share of groups whose
-rewards all agree; a pass rate is recorded only of the held-out sets, where an answer is right whose
-reward reaches `right_from`.
+The judge is the verifier, or a reward function that may grade answers. An estimator of real rewards
+(`lab.lift`) trains on the grades as they are. What a run records of them is the mean reward, and
+the share of groups whose rewards all agree; a pass rate is recorded only of the held-out sets,
+where an answer is right whose reward reaches `right_from`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
@@ -20,6 +22,7 @@ from lab.llm.data.problem_sets import problem_set
 from lab.llm.data.prompts import load_prompt
 from lab.mathematics.estimators import estimator as find_estimator
 from lab.mathematics.memories import has_memory
+from lab.training.rng import generator
 
 Usable = list[tuple[Problem, str]]  # problems, each with its prompt
 
@@ -55,17 +58,7 @@ class Task:
     @classmethod
     def of(cls, config: LanguageModelConfig) -> Task:
         """The task of a training."""
-        task = cls(
-            prompt=config.prompt,
-            question_column=config.question_column,
-            answer_column=config.answer_column,
-            folder_of_data=config.folder_of_data,
-            max_prompt_tokens=config.max_prompt_tokens,
-            style=config.style,
-            reward=config.reward,
-            right_from=config.right_from,
-            error_limit=config.error_limit,
-        )
+        task = cls(**{each.name: getattr(config, each.name) for each in fields(cls)})
         return task if takes_real_rewards(config) else replace(task, right_from=None)
 
     def judge(self) -> Judge:
@@ -102,3 +95,51 @@ class Task:
                 " max_prompt_tokens, or take another set"
             )
         return usable
+
+
+def training_problems(
+    config: LanguageModelConfig, tokenizer: Any, verifier: Judge
+) -> tuple[Usable, int]:
+    """The usable problems of the training set, and how many were left out.
+
+    Left out are problems without a readable gold answer, and those with too long a prompt.
+    LabError: fewer than two are usable.
+    """
+    loaded = loaded_set(config, config.train_set, "train")
+    usable = Task.of(config).usable(loaded, tokenizer, verifier)
+    return usable, len(loaded.problems) - len(usable)
+
+
+def held_out_problems(
+    config: LanguageModelConfig, tokenizer: Any, verifier: Judge
+) -> dict[str, Usable]:
+    """The usable problems of each evaluation set. LabError: as for the training set."""
+    task = Task.of(config)
+    return {
+        name: task.usable(loaded_set(config, name, "test"), tokenizer, verifier)
+        for name in config.eval_sets
+    }
+
+
+def loaded_set(config: LanguageModelConfig, name: str, split: str) -> ProblemSet:
+    """The problems of a set for "train" or "test"; see `lab.llm.data.problem_sets.problem_set`."""
+    limit = config.problems if split == "train" else config.eval_problems
+    return Task.of(config).problem_set(name, limit, split)
+
+
+def problems_of_step(seed: int, step: int, prompts: int, problems: int) -> list[int]:
+    """The problem numbers of a step's batch.
+
+    Every problem comes once per epoch, in an order that is drawn anew for each epoch. A batch may
+    span two epochs.
+
+    >>> sorted(problems_of_step(0, 0, 2, 4) + problems_of_step(0, 1, 2, 4))
+    [0, 1, 2, 3]
+    """
+    places = (divmod(place, problems) for place in range(step * prompts, (step + 1) * prompts))
+    return [int(_epoch_order(seed, epoch, problems)[row]) for epoch, row in places]
+
+
+@lru_cache(maxsize=2)
+def _epoch_order(seed: int, epoch: int, problems: int) -> np.ndarray:
+    return generator(seed, "order", epoch).permutation(problems)

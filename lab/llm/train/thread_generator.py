@@ -14,10 +14,7 @@ from typing import Any
 
 
 class LoopStopped(BaseException):
-    """Raised inside the loop once its consumer has gone.
-
-    It is a BaseException, so that no `except Exception` of a library swallows it.
-    """
+    """Raised inside the loop once its consumer has gone; no `except Exception` swallows it."""
 
 
 class Channel:

@@ -52,12 +52,7 @@ SHAPE = {
 SHARES = {1: 0.2, 2: 0.4, 3: 0.4}  # of the levels in the training problems
 BATCH_SIZE = 32
 POOL_BATCHES = 16  # batches that are drawn and sorted by length together
-LEARNING_RATE = 3e-3
-WEIGHT_DECAY = 0.1
-WARMUP_STEPS = 50
-SCHEDULE_STEPS = 2400  # the step at which the cosine would reach zero
-TURN_END_EVERY = 8  # one solution in so many ends with <|im_end|>
-STEPS = 2400
+STEPS = 2400  # at which the cosine reaches zero
 UNTAUGHT = -100  # the label of a token that is not learned: of the question, or after the end
 
 
@@ -120,7 +115,7 @@ def batches(seed: int, steps: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]
         drawn = []
         for level in random.choice(list(SHARES), BATCH_SIZE * POOL_BATCHES, p=shares):
             question, answer = encoded(level, int(random.integers(len(levels[level]))))
-            turn_ends = int(random.integers(TURN_END_EVERY) == 0)
+            turn_ends = int(random.integers(8) == 0)
             drawn.append((question, [*answer, ends[turn_ends]]))
         drawn.sort(key=lambda pair: len(pair[0]) + len(pair[1]))
         for part in random.permutation(POOL_BATCHES)[: steps - pool]:
@@ -140,12 +135,10 @@ def train(model: Any, seed: int, steps: int) -> Iterator[float]:
     the weights follow from the seed, bit for bit on one machine, and fewer steps give an earlier
     state of the same training.
     """
-    optimiser = torch.optim.AdamW(
-        model.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.99), weight_decay=WEIGHT_DECAY
-    )
+    optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.9, 0.99), weight_decay=0.1)
     for step, (ids, labels) in enumerate(batches(seed, steps)):
-        warmup = min(1, (step + 1) / WARMUP_STEPS)
-        rate = LEARNING_RATE * warmup * (1 + np.cos(np.pi * step / SCHEDULE_STEPS)) / 2
+        warmup = min(1, (step + 1) / 50)
+        rate = 3e-3 * warmup * (1 + np.cos(np.pi * step / STEPS)) / 2
         optimiser.param_groups[0]["lr"] = float(rate)
         # No attention mask: padding is at the end of a row, where no earlier token attends to it.
         logits = model(input_ids=ids, use_cache=False).logits

@@ -16,6 +16,7 @@ from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
 from lab.llm.engines.adapters import adapter_rank, load_adapter
 from lab.llm.engines.model_costs import costs as costs
+from lab.llm.engines.models import pinned
 from lab.llm.train import loop
 from lab.llm.train.checks import preflight as preflight
 from lab.llm.train.checks import requirements as requirements
@@ -81,11 +82,16 @@ def export(
         if (folder / name).exists():
             raise LabError(f"{folder} already holds a model: name another folder, or remove it")
     model, weights = settings["model"], with_prefix("model/", state)
-    if merge and not adapter_rank(weights):
+    has_adapter = bool(adapter_rank(weights))
+    if merge and not has_adapter:
         raise LabError("the run trained all weights and has no adapter: leave --merge out")
-    if adapter_rank(weights) and not merge:
+    if has_adapter and not merge:
         engine = load_policy(model)
-        load_adapter(engine.model, weights).save_pretrained(folder)
+        adapted = load_adapter(engine.model, weights)
+        # The model's own name: that of a folder in a cache means nothing elsewhere.
+        base = adapted.peft_config["default"]
+        base.base_model_name_or_path, base.revision = pinned(model)
+        adapted.save_pretrained(folder)
     else:
         engine = load_policy(model, state)
         engine.model.save_pretrained(folder)

@@ -1,9 +1,8 @@
 """One training of a language model by TRL: what TRL is given, and the callbacks that it calls.
 
-TRL makes the steps (`lab.llm.train.trl_trainer`); the problems, the rollouts, the held-out
-evaluation and the checkpoints are here. The order of problems, every rollout and every row follow
-from (seed, step), and a killed run resumes exactly. A step is one batch of rollouts, from which
-`updates` optimiser steps are made.
+TRL makes the steps (`lab.llm.train.trl_trainer`); problems, rollouts, evaluation and checkpoints
+are here. All that is drawn follows from (seed, step), and a killed run resumes exactly. A step is
+one batch of rollouts, from which `updates` optimiser steps are made.
 
 As in the papers, training is fully on-policy unless the settings say otherwise: one update per
 batch, no KL term, no entropy bonus, no importance ratio. AdamW with weight decay 0.01, gradients
@@ -12,8 +11,8 @@ clipped to norm 1, a constant learning rate (neither paper states them; verl's d
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -30,8 +29,8 @@ from lab.llm.engines.model_costs import process_count
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
-from lab.llm.train.problems import Usable, held_out_problems, problems_of_step, training_problems
 from lab.llm.train.rollouts import rollout_columns
+from lab.llm.train.task import Usable, held_out_problems, problems_of_step, training_problems
 from lab.llm.train.thread_generator import Channel, LoopStopped
 from lab.llm.train.trl_trainer import ObjectiveTrainer, PACSTrainer
 from lab.shapes import Int
@@ -58,13 +57,7 @@ METRIC_NAMES = {
     "log_ratio": "log-ratio",
 }
 # Prefixes of TRL's metrics that are not recorded: duplicates, and counts that start with TRL.
-HIDDEN_METRICS = (
-    "rewards/",
-    "epoch",
-    "step_time",
-    "num_tokens",
-    "learning_rate",
-)
+HIDDEN_METRICS = ("rewards/", "epoch", "step_time", "num_tokens", "learning_rate")
 # Processes wait for each other while one samples, judges or writes longer than the others, and for
 # the first one's checkpoint. Torch's own limit, 30 minutes, is too short for that.
 DDP_TIMEOUT_SECONDS = 6 * 3600
@@ -77,8 +70,7 @@ def device_options(device: torch.device) -> dict[str, bool | str]:
     """TRL's options that depend on the device; nothing else of a training does.
 
     On a GPU the weights are float32, computation is bfloat16 (autocast), and activations are
-    computed again in the backward pass. The fused AdamW is TRL's default on both; naming it keeps
-    it if that default changes.
+    computed again in the backward pass.
     """
     gpu = device.type == "cuda"
     return {
@@ -134,33 +126,24 @@ class TRLRun(_TrainerCallback):
         config = self.config
         model = load_trainable(place, config.adapter)
         model.config._name_or_path = place  # TRL loads the reference model from here
-        rows = Dataset.from_dict(
-            {
-                "problem": range(len(self.problems)),
-                "prompt": [text for _, text in self.problems],
-                "gold": [problem.answer for problem, _ in self.problems],
-            }
+        rows = Dataset.from_list(
+            [
+                {"problem": number, "prompt": prompt, "gold": problem.answer}
+                for number, (problem, prompt) in enumerate(self.problems)
+            ]
         )
         order = [
             row
             for step in range(self.first, config.steps)
             for row in problems_of_step(config.seed, step, config.prompts, len(self.problems))
         ]
-        base: Any = ObjectiveTrainer
-        options: dict[str, Any] = {
-            "estimator": config.estimator,
-            "smoothing": config.smoothing,
-            "greedy_filter": config.greedy_filter,
-        }
-        if config.estimator == "pacs":
-            base = PACSTrainer
-            options = {
-                "scale": config.beta,
-                "score": config.score,
-                "balanced": config.balanced,
-                "actor": config.actor,
-            }
-        trainer = base(
+        kind: Any = PACSTrainer if config.estimator == "pacs" else ObjectiveTrainer
+        names = ("estimator", "smoothing", "greedy_filter")
+        options: dict[str, Any] = {name: getattr(config, name) for name in names}
+        if kind is PACSTrainer:
+            options = {name: getattr(config, name) for name in ("score", "balanced", "actor")}
+            options["scale"] = config.beta
+        trainer = kind(
             model=model,
             args=self._config(scratch),
             reward_funcs=[self.correctness_reward],
@@ -290,23 +273,22 @@ class TRLRun(_TrainerCallback):
     # Records
 
     def send_record(self, step: int, logs: dict[str, float]) -> None:
-        """Evaluate and send the record of a step; only the main process has one to send."""
+        """Evaluate and send the record of a step, from the main process."""
         metrics, groups = self.evaluate()
         standing = Standing(step, self.state_at)
         if not self.trainer.accelerator.is_main_process:
             self.send(Pause(step, standing))
             return
-        names = METRIC_NAMES
-        if self.trainer.estimator.real is not None:
-            names = names | {"reward": "mean reward"}
+        real = self.trainer.estimator.real is not None
+        names = METRIC_NAMES | ({"reward": "mean reward"} if real else {})
         metrics |= {
             names.get(name, name): value
             for name, value in logs.items()
             if isinstance(value, (int, float)) and not name.startswith(HIDDEN_METRICS)
         }
         if step == 0:
-            metrics["training problems"] = len(self.problems)
-            metrics["problems left out"] = self.left_out
+            sizes = {"training problems": len(self.problems), "problems left out": self.left_out}
+            metrics |= sizes
         self.send(Record(step, metrics, standing, groups, self.rollouts()))
 
     def send(self, event: Record | Pause) -> None:
@@ -321,24 +303,23 @@ class TRLRun(_TrainerCallback):
         gathered = {name: values.tolist() for name, values in self.trainer.gathered.items()}
         if not gathered:
             return {}
+        N, texts = self.config.rollouts, self.trainer._logs["completion"]  # TRL's, of one batch
+        names = ("problem", "tokens", "reward", "cut")
+        columns = zip(texts, *(gathered[name] for name in names), strict=True)
         return rollout_columns(
-            zip(
-                [self.problems[number][0].id for number in gathered["problem"]],
-                cycle(range(self.config.rollouts)),
-                self.trainer._logs["completion"],  # TRL keeps those of one batch
-                gathered["tokens"],
-                [None if reward != reward else reward for reward in gathered["reward"]],
-                gathered["cut"],
-                strict=False,  # `cycle` has no end
+            (
+                self.problems[number][0].id,
+                row % N,
+                text,
+                tokens,
+                None if math.isnan(reward) else reward,
+                cut,
             )
+            for row, (text, number, tokens, reward, cut) in enumerate(columns)
         )
 
     def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Pass@k on every held-out set, and each problem's number of right answers.
-
-        Every process samples and judges its share of the problems, and all return the result. It
-        does not depend on the number of processes.
-        """
+        """Pass@k on every held-out set, and each problem's counts; processes share the problems."""
         sampling = evaluation_sampling(self.config)
         with self.engine.current() as engine:
             counts = {
@@ -366,9 +347,8 @@ class TRLRun(_TrainerCallback):
     def state_at(self, step: int) -> dict[str, Tensor]:
         """Weights, optimiser, step, and the reference model where PACS resets one."""
         trainer = self.trainer
-        state = current_state(
-            trainer.accelerator.unwrap_model(trainer.model), trainer.optimizer, step
-        )
+        model = trainer.accelerator.unwrap_model(trainer.model)
+        state = current_state(model, trainer.optimizer, step)
         if self.config.reference_every:
             reference = trainer.ref_model.state_dict()
             state |= {f"reference/{key}": value.detach() for key, value in reference.items()}
@@ -381,14 +361,11 @@ class TRLRun(_TrainerCallback):
         every process.
         """
         trainer = self.trainer
-        recorded = [
-            (name, values)
-            for name, values in trainer._metrics["train"].items()
-            if not name.startswith(HIDDEN_METRICS)
-        ]
+        metrics = trainer._metrics["train"]
+        recorded = [name for name in metrics if not name.startswith(HIDDEN_METRICS)]
         state = {
-            f"added up/{place:03}/{name}": torch.tensor(values, dtype=torch.float64)
-            for place, (name, values) in enumerate(recorded)
+            f"added up/{place:03}/{name}": torch.tensor(metrics[name], dtype=torch.float64)
+            for place, name in enumerate(recorded)
         }
         losses = trainer._tr_loss[None] if self.losses is None else self.losses
         updates = trainer.state.global_step - trainer._globalstep_last_logged

@@ -3,18 +3,11 @@
     ObjectiveTrainer("maxrl", model=..., reward_funcs=..., args=GRPOConfig(...), train_dataset=...)
     PACSTrainer(scale=1.0, model=..., ...)
 
-TRL samples, scores, logs and steps; only the advantages change. The column `problem` of the data,
-an integer per row, says which rollouts form a group, and `lab.advantages` does the rest:
-
-| in TRL | here |
-|---|---|
-| advantages | of the estimator, from the rewards as they are (TRL logs them raw) |
-| a reward other than 0 and 1 | an error, unless the estimator takes real rewards: "lift(maxrl)" |
-| `scale_rewards`, `multi_objective_aggregation` | have no effect |
-| a reward of None (no verdict) | the rollout is lost: a smaller group, advantage 0 |
-| truncated rollouts | `truncation`: "score" as any other, "zero" reward 0, "mask" as lost |
-| the order of rows in a batch | follows from (seed, step): a resumed run continues exactly |
-| micro-batches | on a GPU sorted by length, and cut to their longest row: see `by_length` |
+TRL samples, scores, logs and steps; only the advantages change. They are those of the estimator,
+from the rewards as they are; `scale_rewards` and `multi_objective_aggregation` have no effect. The
+column `problem` of the data, an integer per row, says which rollouts form a group. A reward of None
+is a lost rollout: its group is smaller, its advantage 0. The order of rows in a batch follows from
+(seed, step), so that a resumed run continues exactly.
 
 Written for TRL 1.16; tests/test_trl.py checks each of the six overridden methods by hand.
 """
@@ -22,7 +15,6 @@ Written for TRL 1.16; tests/test_trl.py checks each of the six overridden method
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -100,33 +92,16 @@ class ObjectiveTrainer(_GRPOTrainer):
         self.gathered: dict[str, torch.Tensor] = {}
         on_gpu = self.accelerator.device.type == "cuda"
         self.by_length = on_gpu if by_length is None else by_length
-        # A stream of unknown columns and an environment's own data are checked row by row.
-        columns = getattr(self.train_dataset, "column_names", None)
-        if columns is not None:
-            self._check_problem("training", columns)
 
     @property
     def step(self) -> int:
         """Optimiser steps made so far, including those before this training."""
         return self.first_step + self.state.global_step
 
-    @property
-    def _group_size(self) -> int:
-        """N, in training or in TRL's evaluation."""
-        return self.num_generations if self.model.training else self.num_generations_eval
-
     def _log(self, name: str, value: Any) -> None:
         """Add a value to those of which TRL logs the mean."""
         mode = "train" if self.model.training else "eval"
         self._metrics[mode][name].append(float(value))
-
-    def _check_problem(self, data: str, columns: Iterable[str]) -> None:
-        """LabError: the rows of the "training" or "evaluation" data do not name their problem."""
-        if "problem" not in columns:
-            raise LabError(
-                f"the {data} data have no column 'problem': give each row the number of its"
-                " problem, which says which rollouts form a group"
-            )
 
     def _set_signature_columns_if_needed(self) -> None:
         """The columns that `remove_unused_columns=True` keeps."""
@@ -135,11 +110,16 @@ class ObjectiveTrainer(_GRPOTrainer):
             self._signature_columns.append("problem")
 
     def _generate_and_score_completions(self, inputs: list[Batch]) -> Batch:
-        self._check_problem("training" if self.model.training else "evaluation", inputs[0])
+        if "problem" not in inputs[0]:
+            raise LabError(
+                f"the {'training' if self.model.training else 'evaluation'} data have no column"
+                " 'problem': give each row the number of its problem, which says which rollouts"
+                " form a group"
+            )
         # TRL shuffles the rows after this, with torch's global generator.
         torch.manual_seed(stream_seed(self.args.seed, "rows", self.step))
         batch = super()._generate_and_score_completions(inputs)
-        N = self._group_size
+        N = self.num_generations if self.model.training else self.num_generations_eval
         groups = self._groups(N)
         A = torch.zeros_like(self.gathered["reward"])
         rewards = torch.full_like(A, torch.nan)  # nan where lost
@@ -147,12 +127,26 @@ class ObjectiveTrainer(_GRPOTrainer):
             rows = [int(group.problem) * N + rollout.index for rollout in group.rollouts]
             A[rows] = A.new_tensor(values)
             rewards[rows] = A.new_tensor(group.rewards)
-        self._log_batch(groups, len(A) // N)
+        metrics = group_metrics(self.estimator, groups, len(A) // N, len(A))
+        for name, value in metrics.items():
+            self._log(name.replace(" ", "_"), value)
+        if self.estimator.real is None:
+            rates = np.array([group.pass_rate for group in groups])
+            weights = induced_weight(self.estimator, self.num_generations, rates)
+            self._log("induced_weight", weights.mean() if groups else 0.0)
         if self.smoothing:
+            if "sampling_per_token_logps" not in batch:
+                raise LabError(
+                    "smoothing needs the log-probabilities of the sampler: use vLLM, or a rollout"
+                    " function that returns logprobs"
+                )
+            mask = batch["completion_mask"]
+            logp = (batch["sampling_per_token_logps"] * mask).sum(1) / mask.sum(1).clamp_min(1)
             # +1 for right, -1 for wrong, 0 for lost
             sign = (2 * rewards - 1).nan_to_num()
-            A = A - self.smoothing * self._mean_log_probabilities(batch) * sign
+            A = A - self.smoothing * self.accelerator.gather(logp) * sign
         if self.greedy_filter:
+            self._log("greedy_solved", self.gathered["greedy"].float().mean())
             A = A * ~self.gathered["greedy"]
         # TRL's table of completions shows the advantages that are used.
         logged = self._logs["advantages"]
@@ -184,68 +178,37 @@ class ObjectiveTrainer(_GRPOTrainer):
         ]
         return make_groups(rollouts, self.truncation)
 
-    def _mean_log_probabilities(self, batch: Batch) -> torch.Tensor:
-        """The mean over its tokens of each rollout's log-probability, of all processes."""
-        if "sampling_per_token_logps" not in batch:
-            raise LabError(
-                "smoothing needs the log-probabilities of the sampler: use vLLM, or a rollout"
-                " function that returns logprobs"
-            )
-        mask = batch["completion_mask"]
-        logp = (batch["sampling_per_token_logps"] * mask).sum(1) / mask.sum(1).clamp_min(1)
-        return self.accelerator.gather(logp)
-
     def _calculate_rewards(
-        self,
-        inputs: list[Batch],
-        prompts: list[Any],
-        completions: list[Any],
-        completion_ids_list: list[list[int]],
+        self, inputs: list[Batch], prompts: list[Any], completions: list[Any], ids: list[list[int]]
     ) -> torch.Tensor:
         """TRL's rewards of all processes; what it does not return is stored in `gathered`."""
-        rewards = super()._calculate_rewards(inputs, prompts, completions, completion_ids_list)
+        rewards = super()._calculate_rewards(inputs, prompts, completions, ids)
         device = rewards.device
-        lost = rewards.isnan().all(1)
-        weighted = (rewards * self.reward_weights.to(device)).nansum(1)
+
+        def weighted(rewards: torch.Tensor) -> torch.Tensor:
+            return (rewards * self.reward_weights.to(device)).nansum(1)
+
         ends = [*self.eos_token_ids, self._tokenizer.pad_token_id]
         local = {
-            "cut": [not len(ids) or ids[-1] not in ends for ids in completion_ids_list],
-            "tokens": [len(ids) for ids in completion_ids_list],
+            "cut": [not len(answer) or answer[-1] not in ends for answer in ids],
+            "tokens": [len(answer) for answer in ids],
             "problem": [row["problem"] for row in inputs],
         }
-        self.gathered = {"reward": weighted.masked_fill(lost, torch.nan)} | {
+        lost = rewards.isnan().all(1)
+        self.gathered = {"reward": weighted(rewards).masked_fill(lost, torch.nan)} | {
             name: self.accelerator.gather(torch.tensor(values, device=device))
             for name, values in local.items()
         }
         if self.greedy_filter:
-            self.gathered["greedy"] = self._greedy_right(inputs, prompts, completion_ids_list)
+            if "greedy" not in inputs[0]:
+                raise LabError(
+                    "greedy_filter needs a rollout function that returns a column 'greedy' with the"
+                    " greedy answer to each prompt: lab.llm.train.trl_callbacks has one"
+                )
+            greedy = [row["greedy"] for row in inputs]
+            scored = super()._calculate_rewards(inputs, prompts, greedy, ids)
+            self.gathered["greedy"] = weighted(scored) == 1
         return rewards
-
-    def _greedy_right(
-        self, inputs: list[Batch], prompts: list[Any], completion_ids_list: list[list[int]]
-    ) -> torch.Tensor:
-        """Whether the greedy answer to each row's prompt is right: "rollouts" of all processes."""
-        if "greedy" not in inputs[0]:
-            raise LabError(
-                "greedy_filter needs a rollout function that returns a column 'greedy' with the"
-                " greedy answer to each prompt: lab.llm.train.trl_callbacks has one"
-            )
-        rewards = super()._calculate_rewards(
-            inputs, prompts, [row["greedy"] for row in inputs], completion_ids_list
-        )
-        return (rewards * self.reward_weights.to(rewards.device)).nansum(1) == 1
-
-    def _log_batch(self, groups: Sequence[Group], problems: int) -> None:
-        """Log what TRL does not of a batch."""
-        rollouts = len(self.gathered["reward"])
-        for name, value in group_metrics(self.estimator, groups, problems, rollouts).items():
-            self._log(name.replace(" ", "_"), value)
-        if self.estimator.real is None:
-            rates = np.array([group.pass_rate for group in groups])
-            weights = induced_weight(self.estimator, self.num_generations, rates)
-            self._log("induced_weight", weights.mean() if groups else 0.0)
-        if self.greedy_filter:
-            self._log("greedy_solved", self.gathered["greedy"].float().mean())
 
     def _prepare_inputs(self, generation_batch: Any) -> Any:
         """TRL's next micro-batch; those of one optimiser step are sorted by length."""
@@ -274,8 +237,7 @@ class ObjectiveTrainer(_GRPOTrainer):
     ) -> Any:
         """TRL's log-probabilities "rows width", entropies and auxiliary loss; see `by_length`.
 
-        Rows of similar length share a pass, which is cut to the longest of them. What was cut off
-        is 0, which is TRL's own value at padding.
+        Rows of similar length share a pass, cut to the longest; TRL too has 0 at padding.
         """
         compute = super()._get_per_token_logps_and_entropies
         # Other options belong to models with images, whose rows cannot be cut.
@@ -331,8 +293,7 @@ class PACSTrainer(ObjectiveTrainer):
 
     The reference is the policy that made the rollouts, as in the official code; with one optimiser
     step per batch that is exactly the anchor. With a reference model (TRL's beta above 0) it is
-    that model, and TRL's KL term is left out. Reset it with TRL's own `sync_ref_model=True,
-    ref_model_mixup_alpha=1.0`, or as `lab.llm.train.trl_callbacks` does.
+    that model, and TRL's KL term is left out.
     """
 
     def __init__(
@@ -344,17 +305,19 @@ class PACSTrainer(ObjectiveTrainer):
         actor: bool = False,
         **options: Any,
     ) -> None:
-        self.scale = real("beta", scale, 1e-12)
-        self.score = one_of("score", score, SCORES)
-        self.balanced = balanced
-        self.actor = actor
+        self.options = {
+            "beta": real("beta", scale, 1e-12),
+            "score": one_of("score", score, SCORES),
+            "balanced": balanced,
+            "actor": actor,
+        }
         super().__init__(pacs_at_anchor(scale, score, balanced), *positional, **options)
-        importance_sampling = self.use_vllm and self.vllm_importance_sampling_correction
         unused = {
             "smoothing": self.smoothing,
             "greedy_filter": self.greedy_filter,
             "an entropy bonus": self.args.entropy_coef,
-            "use_vllm's importance sampling": importance_sampling,
+            "use_vllm's importance sampling": self.use_vllm
+            and self.vllm_importance_sampling_correction,
         }
         for name, value in unused.items():
             if value:
@@ -369,17 +332,9 @@ class PACSTrainer(ObjectiveTrainer):
             )
 
     def _generate_and_score_completions(self, inputs: list[Batch]) -> Batch:
-        """A batch whose tensors have the shape "problems rollouts ...".
-
-        TRL shuffles and splits the first axis: with problems on it, groups stay whole.
-        """
+        """A batch of tensors "problems rollouts ...": TRL shuffles and splits the first axis."""
         batch = super()._generate_and_score_completions(inputs)
-        N = self._group_size
-        if len(inputs) % N:
-            raise LabError(
-                f"a process has {len(inputs)} rollouts, which is not a multiple of {N}: a group is"
-                " split across processes; change per_device_train_batch_size"
-            )
+        N = self.num_generations if self.model.training else self.num_generations_eval
         return {
             key: value.view(-1, N, *value.shape[1:])
             if torch.is_tensor(value) and value.ndim
@@ -403,8 +358,7 @@ class PACSTrainer(ObjectiveTrainer):
         reference = flat.get("ref_per_token_logps", flat.get("old_per_token_logps"))
         reference = logp.detach() if reference is None else reference
         log_ratio = ((logp - reference) * mask).sum(1).view_as(rewards)
-        options = {"score": self.score, "balanced": self.balanced, "actor": self.actor}
-        loss = pacs(log_ratio, rewards, beta=self.scale, **options)
+        loss = pacs(log_ratio, rewards, **self.options)
         entropy_sum, token_count = self.accelerator.reduce(
             torch.stack(((entropy * mask).sum(), mask.sum())).detach(), reduction="sum"
         )
@@ -415,10 +369,9 @@ class PACSTrainer(ObjectiveTrainer):
 
 
 def sorted_by_length(parts: list[Batch]) -> list[Batch]:
-    """The same rows in micro-batches of the same size, the shortest rows first.
+    """The same rows in micro-batches of the same size, the shortest first, by prompt and answer.
 
-    Where the first axis holds groups, whole groups move. A row's length is that of its prompt and
-    answer, a group's that of its longest row. Rows of equal length keep their order.
+    Where the first axis holds groups, whole groups move, by their longest row.
     """
     tensors = {
         name: torch.cat([part[name] for part in parts])

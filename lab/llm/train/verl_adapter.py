@@ -14,11 +14,9 @@ verl loads this by itself wherever the lab is installed (entry point `verl.plugi
 | the verifier | `reward.custom_reward_function.path=pkg://lab.llm.train.verl_adapter` |
 
 `loss_mode` is `actor_rollout_ref.actor.policy_loss.loss_mode` in full. verl's own `grpo` and
-`rloo`, without the prefix, follow other rules (ddof 1, eps 1e-6; groups of one are scored).
-
-PACS is here as an advantage, `lab.pacs_anchor`: exactly its gradient at the first update of a
-batch. A loss in verl sees neither rewards nor groups, and verl's micro-batches split groups, so
-that later updates cannot follow PACS's own loss.
+`rloo` follow other rules (ddof 1, eps 1e-6; groups of one are scored). PACS is here as an
+advantage, `lab.pacs_anchor`, exact at the first update of a batch: a loss in verl sees neither
+rewards nor groups.
 """
 
 from __future__ import annotations
@@ -61,17 +59,14 @@ def _repair() -> None:
     """Patch verl 0.9.1 in this process, which does not run with the installed versions otherwise.
 
     It loads every critic with FlashAttention 2; patched, with the attention of the configuration.
-    It patches a TRL class that TRL 1.16 has removed; that is skipped: no critic here is of that
-    class. tests/test_verl_workers.py loads a policy and a critic through verl's own workers.
+    It patches a TRL class that TRL 1.16 has removed; that is skipped.
     """
     from verl.models.transformers import monkey_patch
     from verl.utils import model
 
-    # Modules as Any: their functions are declared with the types of what is replaced.
-    patched_models: Any = model
-    patched_models.load_valuehead_model = _value_model
-    patches: Any = monkey_patch
-    patches.is_trl_available = lambda: False
+    # By name: the functions are declared with the types of what is replaced.
+    vars(model)["load_valuehead_model"] = _value_model
+    vars(monkey_patch)["is_trl_available"] = lambda: False
 
 
 def _value_model(
@@ -96,9 +91,9 @@ def advantage(
     config: Any = None,
     **_: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The advantages of `lab.advantages` for every token of a response, returned twice.
+    """The advantages of `lab.advantages` for every token, "rollouts tokens".
 
-    verl expects advantages and returns; here they are the same tensor, "rollouts tokens".
+    verl expects advantages and returns: here they are the same tensor twice.
 
     | argument | shape | meaning |
     |---|---|---|
@@ -153,10 +148,9 @@ def policy_gradient(
     config: Any = None,
     rollout_is_weights: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, dict[str, float]]:
-    """The loss -A log pi of every token, aggregated by `loss_agg_mode`; no ratio, no clipping.
+    """The loss -A log pi of every token, aggregated by `loss_agg_mode`; for one update per batch.
 
-    For one update per batch, where the logged actor/ppo_kl is 0. All tensors are "rollouts tokens";
-    `rollout_is_weights` is verl's rollout correction, if it is on.
+    All tensors are "rollouts tokens"; `rollout_is_weights` is verl's rollout correction, if on.
     """
     from verl.trainer.ppo.core_algos import agg_loss
     from verl.utils.torch_functional import masked_mean
@@ -178,7 +172,6 @@ def compute_score(
     """verl's reward function: 1 or 0, and `LOST` where the verifier gives no verdict.
 
     Any thread may call it. `acc`, which verl's evaluation reports, counts a lost answer as wrong.
-    Every process holds one worker; more run in parallel through `reward.num_workers`.
     """
     reward = _verifier(style).check([solution_str], [ground_truth])[0].reward
     return {
@@ -190,9 +183,8 @@ def compute_score(
 
 @cache
 def _verifier(style: str) -> Verifier:
-    """This process's verifier, made at the first call.
+    """This process's verifier, without an error limit: a refusal in a reward worker goes unnoticed.
 
-    It has no error limit of its own: a refusal inside a reward worker would only lose whole groups
-    without notice. `advantage` checks the share of lost rewards instead.
+    `advantage` checks the share of lost rewards instead.
     """
     return Verifier(style, error_limit=1.0)

@@ -16,8 +16,6 @@ On one node k3 is multiplied by the importance ratio, as in TRL, so that its gra
 reverse KL. verl's has the same value at the first update of a batch, and another gradient.
 
 The batch on a GPU is packed by tokens (`micro_batch` and `device_memory` apply to one node only).
-Attention is torch's SDPA, which computes the full square of a pack: counted for Qwen3-4B, it costs
-0.3 of the matrix products in packs of 4,096 tokens, and 1.2 in packs of 16,384 (verl's default).
 """
 
 from __future__ import annotations
@@ -54,7 +52,8 @@ AGGREGATIONS = {
 }
 WHOLE_ANSWERS = "seq-mean-token-sum"  # PACS scores the log-probability of a whole answer
 CRITIC_RATE = 1e-5  # PACS Table 4
-# Tokens per GPU and pass, packed into one row: SDPA's mask and work grow with their square.
+# Tokens per GPU and pass, packed into one row, of which SDPA computes the full square: counted for
+# Qwen3-4B, 0.3 of the matrix products; with verl's default, 16,384 tokens, 1.2.
 TOKENS = 4096
 UNCHANGED_TEMPLATE = "{{ messages[0].content }}"
 INSTALL = (
@@ -73,16 +72,18 @@ def settings(
     does not divide.
     """
     _check_settings(config, nodes * gpus)
-    estimator = config.estimator
+    estimator, model = config.estimator, _model(config.model, folder)
+    # Of a micro-batch, which must hold the longest sequence.
+    tokens = max(TOKENS, config.max_prompt_tokens + config.max_tokens)
     table = read_toml(Path(__file__).with_name("verl.toml"))
     renamed, critic = table.pop("settings"), table.pop("critic")
     if estimator == "ppo":
         algorithm: dict[str, Any] = {"algorithm.adv_estimator": "gae"}
         table |= critic | {
             "critic.optim.lr": CRITIC_RATE,
-            "critic.model.path": _model(config.model, folder),
+            "critic.model.path": model,
             # For both passes of the critic, verl's trainer reads this limit and no other.
-            "+critic.ppo_infer_max_token_len_per_gpu": _micro_batch_tokens(config),
+            "+critic.ppo_infer_max_token_len_per_gpu": tokens,
             "critic.data_loader_seed": config.seed,
         }
     else:
@@ -96,12 +97,12 @@ def settings(
     clipped = estimator == "ppo" or config.updates > 1
     table |= {
         "data.val_files": [f"{RUN}/{eval_file_name(eval_set)}" for eval_set in config.eval_sets],
-        "actor_rollout_ref.model.path": _model(config.model, folder),
+        "actor_rollout_ref.model.path": model,
         "actor_rollout_ref.actor.policy_loss.loss_mode": "vanilla" if clipped else LOSS,
         "actor_rollout_ref.actor.loss_agg_mode": aggregation,
         "actor_rollout_ref.actor.loss_scale_factor": constant,
         "actor_rollout_ref.actor.ppo_mini_batch_size": config.prompts // config.updates,
-        "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": _micro_batch_tokens(config),
+        "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": tokens,
         "actor_rollout_ref.actor.use_kl_loss": config.kl > 0,
         "trainer.nnodes": nodes,
         "trainer.n_gpus_per_node": gpus,
@@ -212,24 +213,22 @@ def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
         )
 
 
-def _micro_batch_tokens(config: LanguageModelConfig) -> int:
-    """Tokens of a micro-batch: `TOKENS`, or those of the longest sequence, which must fit."""
-    return max(TOKENS, config.max_prompt_tokens + config.max_tokens)
-
-
 def _model(model: str, folder: Path) -> str:
     """The model's path in a command: a local folder, or `model`, into which train.sh copies it."""
-    if hub_model(model):
-        return f"{RUN}/model"
-    return f"{RUN}/{os.path.relpath(locate_model(model)[0], folder)}"
+    return f"{RUN}/model" if hub_model(model) else _from(folder, locate_model(model)[0])
+
+
+def _from(folder: Path, place: str) -> str:
+    """The path of a file or folder as every process of a run in `folder` finds it."""
+    return f"{RUN}/{os.path.relpath(place, folder)}"
 
 
 def plugins_from(folder: Path) -> str:
     """LAB_PLUGINS for every process of a run in `folder`: files by their path from there."""
-    named = [plugin for plugin in plugin_names() if not plugin.endswith(PRESET)]
     return ":".join(
-        f"{RUN}/{os.path.relpath(plugin, folder)}" if Path(plugin).is_absolute() else plugin
-        for plugin in named
+        _from(folder, plugin) if Path(plugin).is_absolute() else plugin
+        for plugin in plugin_names()
+        if not plugin.endswith(PRESET)
     )
 
 
