@@ -107,7 +107,7 @@ def run(args: argparse.Namespace, model: str, kind: str, scratch: str) -> tuple[
                 [prompt_ids for prompt_ids in ids for _ in range(N)], None, {}, N
             )
         else:
-            engine = TransformersEngine.from_model(
+            engine = TransformersEngine(
                 trainer.accelerator.unwrap_model(trainer.model), codes, ""
             )
             drawn = engine.sample(

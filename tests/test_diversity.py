@@ -64,9 +64,8 @@ def test_the_distance_is_the_mean_over_all_pairs(count, width):
 
 def test_nearly_equal_responses_keep_their_digits():
     vectors = np.array([1.0, 0.0]) + 1e-9 * np.array([[0, 1], [0, -1]])
-    assert mean_distance(vectors) == pytest.approx(
-        2e-18, rel=1e-9
-    )  # 1 - cos(2e-9), which is 0 when subtracted
+    # 1 - cos(2e-9), which is 0 when subtracted
+    assert mean_distance(vectors) == pytest.approx(2e-18, rel=1e-9)
 
 
 def test_problems_with_two_right_responses_have_a_distance():

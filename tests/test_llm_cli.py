@@ -47,89 +47,51 @@ def test_audit_reports_and_draws_a_table_of_counts(capsys, tmp_path):
 
 def test_eval_samples_scores_and_prints_a_table_once(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("LAB_RUNS", str(tmp_path))
-    words = [
-        "eval",
-        TINY,
-        "arithmetic(level=1)",
-        "engine=transformers",
-        "n=4",
-        "problems=5",
-        "max_tokens=40",
-    ]
-    assert main(words) == 0
-    first = capsys.readouterr().out
-    assert (
-        "| tiny | arithmetic(level=1) | 5 |" in first
-        and "n = 4 answers per problem at temperature 0.6" in first
-    )
-    written = {
-        path: path.stat().st_mtime_ns for path in (tmp_path / "evaluations").rglob("*.parquet")
-    }
-    assert main(words) == 0
-    assert capsys.readouterr().out == first
-    assert {
-        path: path.stat().st_mtime_ns for path in (tmp_path / "evaluations").rglob("*.parquet")
-    } == written
+    settings = "engine=transformers n=4 problems=5 max_tokens=40".split()
+    shown, written = [], []
+    for _ in range(2):
+        assert main(["eval", TINY, "arithmetic(level=1)", *settings]) == 0
+        shown.append(capsys.readouterr().out)
+        files = (tmp_path / "evaluations").rglob("*.parquet")
+        written.append({path: path.stat().st_mtime_ns for path in files})
+    assert shown[0] == shown[1] and written[0] == written[1]
+    assert "| tiny | arithmetic(level=1) | 5 |" in shown[0]
+    assert "n = 4 answers per problem at temperature 0.6" in shown[0]
 
 
 def test_compare_tells_paired_differences_and_samples_saved(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("LAB_RUNS", str(tmp_path))
+    folders = []
     for level, limit in ((1, 40), (1, 6), (2, 40)):  # six tokens are not enough to box an answer
-        assert (
-            main(
-                [
-                    "eval",
-                    TINY,
-                    f"arithmetic(level={level})",
-                    "engine=transformers",
-                    "n=4",
-                    "problems=6",
-                    f"max_tokens={limit}",
-                ]
-            )
-            == 0
+        settings = f"engine=transformers n=4 problems=6 max_tokens={limit}".split()
+        assert main(["eval", TINY, f"arithmetic(level={level})", *settings]) == 0
+        line = next(
+            line for line in capsys.readouterr().out.splitlines() if line.startswith("arithmetic")
         )
-    folders = sorted((tmp_path / "evaluations").iterdir(), key=lambda path: path.stat().st_ctime)
-    whole, short, other = (
-        str(
-            next(
-                path
-                for path in folders
-                if json.loads((path / "settings.json").read_text())[key] == value
-                and (key == "set" or "level=1" in (path / "settings.json").read_text())
-            )
-        )
-        for key, value in (("limit", 40), ("limit", 6), ("set", "arithmetic(level=2)"))
-    )
-    capsys.readouterr()
+        folders.append(line.partition(": ")[2].partition(";")[0])
+    whole, short, other = folders
     assert main(["compare", whole, whole]) == 0
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")][1:]
     assert [row.split(" | ")[0] for row in rows] == ["| 1", "| 2", "| 4"]
     assert all("0.000 [0.000, 0.000] | 1.000 [1.000, 1.000]" in row for row in rows)
-    assert main(["compare", whole, short]) == 1 and "limit" in capsys.readouterr().err
-    assert (
-        main(["compare", whole, other]) == 1
-        and "compare two on the same set" in capsys.readouterr().err
-    )
+    for folder, said in ((short, "limit"), (other, "compare two on the same set")):
+        assert main(["compare", whole, folder]) == 1 and said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["eval", TINY, "arithmetic", "engine=transformer"], "'transformers'"),
-        (["eval", TINY, "arithmetik", "engine=transformers"], "arithmetik"),
-        (["eval", TINY, "engine=transformers"], "no set"),
-        (
-            ["eval", TINY, "arithmetic", "engine=transformers", "temprature=1"],
-            "did you mean 'temperature'",
-        ),
-        (["eval", TINY, "arithmetic"], "engine"),
+        ("arithmetic engine=transformer", "'transformers'"),
+        ("arithmetik engine=transformers", "arithmetik"),
+        ("engine=transformers", "no set"),
+        ("arithmetic engine=transformers temprature=1", "did you mean 'temperature'"),
+        ("arithmetic", "engine"),
     ],
 )
 def test_a_mistyped_evaluation_is_refused_in_one_sentence(
     capsys, tmp_path, monkeypatch, words, said
 ):
     monkeypatch.setenv("LAB_RUNS", str(tmp_path))
-    assert main(words) == 1
+    assert main(["eval", TINY, *words.split()]) == 1
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1 and not list(tmp_path.iterdir())

@@ -30,11 +30,7 @@ from lab.training.rng import generator
 
 SHARE = 5  # one content in so many belongs to the test split
 # What is computed first, second and last: brackets, products, sums from the left.
-RULES = (
-    r"\((\d+)([-+])(\d+)\)",
-    r"(\d+)(\*)(\d+)",
-    r"^(\d+)([-+])(\d+)",
-)
+RULES = (r"\((\d+)([-+])(\d+)\)", r"(\d+)(\*)(\d+)", r"^(\d+)([-+])(\d+)")
 OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 NAMES = ("Tom", "Ann")
 THINGS = ("pens", "nuts", "eggs")

@@ -40,7 +40,7 @@ class PolicyEngine:
         else:
             from lab.llm.engines.transformers_engine import TransformersEngine
 
-            self._transformers = TransformersEngine.from_model(model, tokenizer, name)
+            self._transformers = TransformersEngine(model, tokenizer, name)
 
     @contextmanager
     def current(self) -> Iterator[Engine]:

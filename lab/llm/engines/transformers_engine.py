@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,25 +39,18 @@ MEMORY = 4 * 2**30  # bytes for decoding, beside the weights
 class TransformersEngine:
     """An engine on transformers; float32 weights on a CPU, the stored type on a GPU.
 
-    `model`: a folder, or a name of the hub. LabError: no such model, no tokenizer, no safetensors,
-    incomplete weights, or transformers is not installed.
+    `model`: a folder or a name of the hub; or a model in memory, such as one in training, with its
+    tokenizer and its name. LabError: no such model, no tokenizer, no safetensors, incomplete
+    weights, or transformers is not installed.
     """
 
-    def __init__(self, model: str | Path) -> None:
-        place, name = model_folder(model)
-        device = compute_device()
-        dtype = torch.float32 if device.type == "cpu" else "auto"
-        tokenizer = load_tokenizer(place)
-        self._set_model(load_causal_model(place, dtype).to(device).eval(), tokenizer, name)
-
-    @classmethod
-    def from_model(cls, model: Any, tokenizer: Any, name: str) -> TransformersEngine:
-        """An engine on a model in memory, such as one in training; uses its current weights."""
-        engine = cls.__new__(cls)
-        engine._set_model(model, tokenizer, name)
-        return engine
-
-    def _set_model(self, model: Any, tokenizer: Any, name: str) -> None:
+    def __init__(self, model: Any, tokenizer: Any = None, name: str = "") -> None:
+        if tokenizer is None:
+            place, name = model_folder(model)
+            device = compute_device()
+            tokenizer = load_tokenizer(place)
+            dtype = torch.float32 if device.type == "cpu" else "auto"
+            model = load_causal_model(place, dtype).to(device).eval()
         self.model = model
         self.tokenizer = tokenizer
         self.name = name

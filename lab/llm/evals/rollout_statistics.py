@@ -27,7 +27,6 @@ from lab.training.records import Record
 
 def preflight(config: RolloutStatisticsConfig) -> list[str]:
     """Check the settings before a model is loaded; returns the lines of the run's header."""
-    Sampling(config.rollouts, 1.0, 1.0, config.max_tokens, config.seed)
     load_prompt(config.prompt)
     return [f"  {estimator(name).label}, N = {config.rollouts}" for name in config.estimators]
 

@@ -16,7 +16,6 @@ from lab.judge.rewards import check_reward, judge
 from lab.llm.data.problem_sets import check_name, is_file
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.adapters import check_adapter
-from lab.llm.engines.base import Sampling
 from lab.llm.engines.model_costs import memory_lines, process_count
 from lab.llm.engines.models import is_cached, locate_model, pinned
 from lab.llm.train.credit import credit_of
@@ -34,9 +33,6 @@ def preflight(config: LanguageModelConfig) -> list[str]:
 
     Memory has a line only where it can be counted.
     """
-    # These raise errors that name the setting and the cure.
-    Sampling(config.rollouts, config.temperature, config.top_p, config.max_tokens)
-    Sampling(config.samples, config.eval_temperature, config.eval_top_p, config.max_tokens)
     load_prompt(config.prompt)
     sets = (config.train_set, *config.eval_sets)
     for name in sets:

@@ -40,11 +40,7 @@ from lab.training.records import Pause, Record, Standing
 from lab.training.termination import REQUEST
 
 # The settings' names of loss aggregations, and TRL's.
-AGGREGATIONS = {
-    "token-mean": "dapo",
-    "sequence-mean": "grpo",
-    "sequence-sum": "dr_grpo",
-}
+AGGREGATIONS = {"token-mean": "dapo", "sequence-mean": "grpo", "sequence-sum": "dr_grpo"}
 # TRL's names of metrics, and those under which the other worlds record them.
 METRIC_NAMES = {
     "reward": "train pass@1",
