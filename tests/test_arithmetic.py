@@ -41,9 +41,8 @@ def in_words(question):
 def test_every_answer_is_the_whole_number_that_the_expression_or_the_words_say(whole_family):
     for problem in (problem for found in whole_family.values() for problem in found):
         asked = problem.question
-        right = (
-            eval(asked.removesuffix("=?")) if asked.endswith("=?") else in_words(asked)
-        )  # our own digits and signs
+        # Our own digits and signs.
+        right = eval(asked.removesuffix("=?")) if asked.endswith("=?") else in_words(asked)
         assert problem.answer == str(right) and problem.answer.isdecimal(), asked
 
 
@@ -52,9 +51,7 @@ def test_every_solution_reckons_step_by_step_to_the_boxed_answer(whole_family):
         steps, boxed = solution(problem).split(". ")
         assert boxed == rf"\boxed{{{problem.answer}}}"
         first, *later = steps.split("=")
-        assert {eval(step) for step in (first, *later)} == {
-            int(problem.answer)
-        }  # each step equals the last
+        assert {eval(step) for step in (first, *later)} == {int(problem.answer)}
         signs = [len(re.findall(r"[-+*]", step)) for step in (first, *later)]
         assert signs == list(range(signs[0], -1, -1)) and len(signs) > 1  # one operation a step
 
@@ -105,13 +102,7 @@ def test_the_same_seed_gives_the_same_problems_and_a_longer_list_begins_with_the
 @pytest.mark.parametrize(
     "options, sentence",
     [
-        (
-            {"count": 169},
-            (
-                "count = 169: level 1 has 168 different problems for test, so ask for at most that"
-                " many"
-            ),
-        ),
+        ({"count": 169}, "count = 169: level 1 has 168 different problems for test, so ask for at"),
         ({"count": 0}, "count = 0: it must be a whole number of at least 1"),
         ({"level": 6}, "level = 6: it must be one of 1, 2, 3, 4, 5"),
         ({"split": "dev"}, "split = 'dev': it must be one of 'train', 'test'"),

@@ -94,16 +94,11 @@ def test_the_gold_of_gpqa_is_the_letter_of_the_right_option():
     problems = load("gpqa", DATA).problems
     for problem, answer in zip(problems, right, strict=True):
         assert f"\n({problem.answer}) {answer}" in problem.question
-        assert [line[:3] for line in problem.question.splitlines()[-4:]] == [
-            "(A)",
-            "(B)",
-            "(C)",
-            "(D)",
-        ]
+        options = problem.question.splitlines()[-4:]
+        assert [line[:3] for line in options] == ["(A)", "(B)", "(C)", "(D)"]
     assert {problem.answer for problem in problems} == set("ABCD")
-    assert all(
-        f") {option}" in problems[0].question for option in ("Iron", "None", "007")
-    )  # not read as missing, or 7
+    # Not read as missing, or 7.
+    assert all(f") {option}" in problems[0].question for option in ("Iron", "None", "007"))
 
 
 def test_the_options_of_gpqa_keep_their_order_wherever_the_row_stands(tmp_path):
@@ -122,10 +117,8 @@ def test_of_a_folder_with_several_splits_only_the_right_one_is_read(tmp_path):
     rows = [json.loads(line) for line in (DATA / "gsm8k.jsonl").read_text().splitlines()]
     write(tmp_path / "gsm8k" / "train-00000-of-00002.jsonl", *rows[:2])
     write(tmp_path / "gsm8k" / "train-00001-of-00002.jsonl", *rows[2:])
-    write(
-        tmp_path / "gsm8k" / "test-00000-of-00001.jsonl",
-        {"question": "of the test", "answer": "#### 1"},
-    )
+    other = {"question": "of the test", "answer": "#### 1"}
+    write(tmp_path / "gsm8k" / "test-00000-of-00001.jsonl", other)
     assert load("gsm8k", tmp_path) == load("gsm8k", DATA)
 
 
@@ -138,10 +131,8 @@ def test_a_changed_file_is_read_again(tmp_path):
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv"])
 def test_a_file_of_your_own_needs_a_question_and_an_answer(tmp_path, kind):
-    path, rows = (
-        tmp_path / f"mine.{kind}",
-        [{"question": "What?", "answer": "007"}, {"question": "So?", "answer": ""}],
-    )
+    path = tmp_path / f"mine.{kind}"
+    rows = [{"question": "What?", "answer": "007"}, {"question": "So?", "answer": ""}]
     if kind == "parquet":
         pq.write_table(pa.Table.from_pylist(rows), path)
     elif kind == "csv":
@@ -173,15 +164,10 @@ def test_a_wrong_number_of_rows_is_refused():
 
 def test_a_missing_column_is_named_beside_those_that_are_there(tmp_path):
     write(tmp_path / "math500.jsonl", {"question": "1+1", "answer": "2"})
-    with pytest.raises(
-        LabError, match="lacks the column 'problem' of math500 and has question, answer: "
-    ):
+    with pytest.raises(LabError, match="lacks the column 'problem' of math500 and has question,"):
         load("math500", tmp_path)
     path = write(tmp_path / "mine.jsonl", {"problem": "1+1", "answer": "2"})
-    with pytest.raises(
-        LabError,
-        match="mine.jsonl lacks the column 'question' of mine.jsonl and has problem, answer",
-    ):
+    with pytest.raises(LabError, match="lacks the column 'question' of mine.jsonl and has problem"):
         load(str(path))
 
 
@@ -206,9 +192,7 @@ def test_what_is_not_there_is_said_in_a_sentence(tmp_path, monkeypatch, name, fo
 def test_two_kinds_of_file_for_one_set_are_refused(tmp_path):
     write(tmp_path / "gsm8k.jsonl", {"question": "", "answer": ""})
     (tmp_path / "gsm8k.csv").write_text("question,answer\n")
-    with pytest.raises(
-        LabError, match=r"\(gsm8k.jsonl, gsm8k.csv\) are of different kinds: keep one kind of file"
-    ):
+    with pytest.raises(LabError, match=r"\(gsm8k.jsonl, gsm8k.csv\) are of different kinds: keep"):
         load("gsm8k", tmp_path)
 
 
@@ -292,6 +276,5 @@ def test_the_lines_of_the_data_check_say_what_is_there_and_whether_it_is_pinned(
     assert lines["minerva"] == "minerva: not offline; 2 rows expected, not pinned"
     assert lines["gpqa"].endswith("not offline; 43 rows expected, pinned 633f5ee89ab8, gated")
     monkeypatch.chdir(DATA)  # no folder is not the current folder
-    assert (
-        all("not offline" in line for line in describe_datasets()) and not hub.calls
-    )  # the network is not touched
+    # The network is not touched.
+    assert all("not offline" in line for line in describe_datasets()) and not hub.calls

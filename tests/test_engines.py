@@ -203,11 +203,8 @@ def test_at_temperature_0_each_token_is_the_likeliest_and_its_log_probability_th
 def test_a_list_may_be_cut_anywhere_and_asked_in_any_company(either):
     sampling = Sampling(6, 1.0, 0.95, 40, seed=2)
     whole = bare(either.sample(PROMPTS[:7], sampling))
-    assert (
-        bare(either.sample(PROMPTS[:3], sampling))
-        + bare(either.sample(PROMPTS[3:7], sampling, first=3))
-        == whole
-    )
+    parts = either.sample(PROMPTS[:3], sampling), either.sample(PROMPTS[3:7], sampling, first=3)
+    assert [*bare(parts[0]), *bare(parts[1])] == whole
     assert bare(either.sample([PROMPTS[5]], sampling, first=5)) == whole[5:6]
     fewer = Sampling(2, 1.0, 0.95, 40, seed=2)
     assert bare(either.sample(PROMPTS[:7], fewer)) == [answers[:2] for answers in whole]
@@ -247,11 +244,9 @@ def test_answers_end_at_either_end_token_which_stays_in_the_ids_and_out_of_the_t
         body = answer.ids[:-1] if answer.stop else answer.ids
         assert not set(body) & set(ends.values()) and len(answer.logp) == len(answer.ids) <= 60
         assert answer.text == either.tokenizer.decode(body) and "<|" not in answer.text
-        assert (
-            (answer.finish, answer.ids[-1]) == ("stop", ends[answer.stop])
-            if answer.stop
-            else (answer.finish == "length" and len(answer.ids) == 60)
-        )
+        last = answer.ids[-1] if answer.stop else len(answer.ids)
+        expected = ("stop", ends[answer.stop]) if answer.stop else ("length", 60)
+        assert (answer.finish, last) == expected
 
 
 def test_the_limit_cuts_the_same_answer_and_an_end_token_at_the_limit_is_an_end(either):
@@ -356,14 +351,8 @@ def test_starting_vllm_changes_nothing_for_the_rest_of_the_process(started):
 @pytest.mark.parametrize(
     "changed, message",
     [
-        (
-            {"n": 2, "temperature": 0.0},
-            "n = 2 at temperature 0: all answers to a prompt would be the same, so give n = 1",
-        ),
-        (
-            {"temperature": 0.001},
-            "temperature = 0.001: give 0 for the likeliest token, or at least 0.01",
-        ),
+        ({"n": 2, "temperature": 0.0}, "n = 2 at temperature 0: all answers to a prompt would be"),
+        ({"temperature": 0.001}, "temperature = 0.001: give 0 for the likeliest token, or at"),
         ({"temperature": math.nan}, "temperature = nan: it must be a finite number in [0, inf]"),
         ({"top_p": 0.0}, "top_p = 0: no token is left, give temperature 0 for the likeliest"),
         ({"top_p": 1.5}, "top_p = 1.5: it must be a finite number in [0, 1]"),
@@ -373,37 +362,30 @@ def test_starting_vllm_changes_nothing_for_the_rest_of_the_process(started):
     ],
 )
 def test_a_sampling_that_cannot_be_is_refused(changed, message):
-    assert refusal(Sampling, **{"n": 1} | changed) == message
+    assert refusal(Sampling, **{"n": 1} | changed).startswith(message)
 
 
 def test_a_prompt_that_does_not_fit_is_refused_by_its_number(either):
-    assert (
-        refusal(either.sample, ["1+1=?\n", "a" * 1000], Sampling(1, max_tokens=64))
-        == "prompt 1 has 1000 tokens, with an answer of up to 64 more than the 1024 positions of"
-        " tiny: shorten the prompt or lower max_tokens"
-    )
-    assert "prompt 0 has 6 tokens, with an answer of up to 4096" in refusal(
-        either.sample, ["1+1=?\n"], Sampling(1)
-    )
+    for prompts, limit, message in (
+        (["1+1=?\n", "a" * 1000], 64, "prompt 1 has 1000 tokens, with an answer of up to 64 more"),
+        (
+            ["1+1=?\n"],
+            4096,
+            "prompt 0 has 6 tokens, with an answer of up to 4096 more than the 1024",
+        ),
+        (["1+1=?\n", ""], 9, "prompt 1 is empty: give at least one token to continue"),
+        ("1+1=?\n", 9, "prompts is one text: give a list of texts"),
+    ):
+        said = refusal(either.sample, prompts, Sampling(1, max_tokens=limit))
+        assert said.startswith(message)
     assert len(either.sample(["a" * 1000], Sampling(1, max_tokens=24))[0]) == 1
-    assert (
-        refusal(either.sample, ["1+1=?\n", ""], Sampling(1, max_tokens=9))
-        == "prompt 1 is empty: give at least one token to continue"
-    )
-    assert (
-        refusal(either.sample, "1+1=?\n", Sampling(1))
-        == "prompts is one text: give a list of texts"
-    )
 
 
 @pytest.mark.parametrize("name", ["transformers", "vllm"])
 @pytest.mark.parametrize(
     "model, message",
     [
-        (
-            "data/models/tinny",
-            "there is no model folder data/models/tinny: check the path, or give a name of the hub",
-        ),
+        ("data/models/tinny", "there is no model folder data/models/tinny: check the path, or"),
         ("", "there is no model folder : check"),
         ("nobody/nothing", "nobody/nothing did not come from the hub ("),
     ],
@@ -428,20 +410,11 @@ def copied(tmp_path):
 @pytest.mark.parametrize("name", ["transformers", "vllm"])
 def test_a_folder_without_configuration_or_tokenizer_is_refused(name, copied):
     folder = copied("config.json", "tokenizer.json")
-    assert (
-        refusal(load_engine, name, folder)
-        == f"{folder} holds no config.json: give a folder that save_pretrained wrote"
-    )
+    assert "holds no config.json: give a folder that save_" in refusal(load_engine, name, folder)
     (folder / "config.json").write_bytes((FOLDER / "config.json").read_bytes())
-    assert (
-        refusal(load_engine, name, folder)
-        == f"{folder} holds no tokenizer (tokenizer.json, tokenizer.model, vocab.json,"
-        " tekken.json): save the model's tokenizer there too"
-    )
+    assert f"{folder} holds no tokenizer (tokenizer.json, " in refusal(load_engine, name, folder)
     (folder / "tokenizer.json").write_text("{")
-    assert refusal(load_engine, name, folder).startswith(
-        f"the tokenizer of {folder} was not read ("
-    )
+    assert f"the tokenizer of {folder} was not read (" in refusal(load_engine, name, folder)
 
 
 def test_weights_that_are_no_safetensors_or_lack_a_part_are_refused(copied):
@@ -453,27 +426,18 @@ def test_weights_that_are_no_safetensors_or_lack_a_part_are_refused(copied):
     weights = load_file(FOLDER / "model.safetensors")
     del weights["model.layers.1.mlp.up_proj.weight"]
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    assert (
-        refusal(TransformersEngine, folder)
-        == f"the weights of {folder} lack 1 parts, such as model.layers.1.mlp.up_proj.weight:"
-        " download or save the model again"
+    assert refusal(TransformersEngine, folder).startswith(
+        f"the weights of {folder} lack 1 parts, such as model.layers.1.mlp.up_proj.weight: "
     )
 
 
 def test_an_unknown_engine_and_missing_packages_are_refused(monkeypatch):
-    assert (
-        refusal(load_engine, "vlm", FOLDER)
-        == "unknown engine 'vlm': did you mean 'vllm'? Valid: transformers, vllm"
-    )
+    assert "unknown engine 'vlm': did you mean 'vllm'?" in refusal(load_engine, "vlm", FOLDER)
     monkeypatch.setitem(sys.modules, "vllm", None)
-    assert (
-        refusal(load_engine, "vllm", FOLDER)
-        == "the package vllm is missing: pip install -c constraints.txt -e '.[vllm]' for a GPU, "
-        "make setup-llm without one"
+    assert "the package vllm is missing: pip install -c const" in refusal(
+        load_engine, "vllm", FOLDER
     )
     monkeypatch.setitem(sys.modules, "transformers", None)
     for name in ("transformers", "vllm"):
-        assert (
-            refusal(load_engine, name, FOLDER)
-            == "the package transformers is missing: pip install -c constraints.txt -e '.[llm]'"
-        )
+        said = refusal(load_engine, name, FOLDER)
+        assert said.startswith("the package transformers is missing: pip install -c constraints")

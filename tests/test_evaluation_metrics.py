@@ -64,44 +64,13 @@ def test_counts_are_those_of_a_reader_with_a_pencil():
             ("a", "7", "wrong", "length", 50, -1.0),
         )
     )
-    assert table.to_dict("records") == [
-        {
-            "problem": "b",
-            "n": 6,
-            "right": 2,
-            "error": 1,
-            "truncated": 1,
-            "tokens": 120,
-            "logp": -22.0,
-            "votes": (2, 1),
-        },
-        {
-            "problem": "a",
-            "n": 1,
-            "right": 0,
-            "error": 0,
-            "truncated": 1,
-            "tokens": 50,
-            "logp": -1.0,
-            "votes": (1,),
-        },
-    ]
+    b = dict(problem="b", n=6, right=2, error=1, truncated=1, tokens=120, logp=-22.0, votes=(2, 1))
+    a = dict(problem="a", n=1, right=0, error=0, truncated=1, tokens=50, logp=-1.0, votes=(1,))
+    assert table.to_dict("records") == [b, a]
 
 
 def test_wrong_answers_are_counted_together_if_they_are_one_number_or_one_text():
-    texts = [
-        "1/2",
-        "0.5",
-        r"\frac{1}{2}",
-        "50",
-        r"50\%",
-        "x + 1",
-        "x+1",
-        r"\text{no}",
-        "no",
-        "1,000",
-        "1000",
-    ]
+    texts = r"1/2|0.5|\frac{1}{2}|50|50\%|x + 1|x+1|\text{no}|no|1,000|1000".split("|")
     (table,) = counts(answers(*(("p", text, "wrong") for text in texts))).itertuples()
     assert table.votes == (3, 2, 2, 2, 2)
 
@@ -122,17 +91,10 @@ def winner(subset) -> Fraction:
     return Fraction(0 in leaders, max(len(leaders), 1))
 
 
-@pytest.mark.parametrize(
-    "outcomes",
-    [
-        [0, 0, 1, 1, 2, None, None],
-        [0, None],
-        [1, 1, None],
-        [None, None],
-        [0, 1, 2, 3],
-        [0, 0, 1, 1],
-    ],
-)
+MANY = [[0, 0, 1, 1, 2, None, None], [0, None], [1, 1, None], [None, None], [0, 1, 2, 3]]
+
+
+@pytest.mark.parametrize("outcomes", [*MANY, [0, 0, 1, 1]])
 def test_a_majority_is_a_vote_of_all_answers_in_which_silent_ones_abstain(outcomes):
     table = counts(answers(*judged("a", outcomes), *judged("b", [0])))
     assert 2 * summary(table)["majority"].point - 1 == pytest.approx(winner(outcomes))
@@ -163,18 +125,11 @@ def test_every_metric_is_the_mean_over_problems_of_the_enumeration_of_subsets():
 def test_intervals_are_those_of_means_over_problems():
     right = np.arange(9)
     found = summary(tally(8, right))
-    assert list(found) == [f"pass{sign}{k}" for sign in "@^" for k in (1, 2, 4, 8)] + [
-        "majority",
-        "solved",
-        "length",
-        "truncated",
-        "lost",
-        "entropy",
-    ]
+    names = "majority solved length truncated lost entropy".split()
+    assert list(found) == [f"pass{sign}{k}" for sign in "@^" for k in (1, 2, 4, 8)] + names
     assert found["pass@4"] == stats.mean_interval(metrics.pass_at_k(8, right, 4), within=(0, 1))
-    assert found["solved"] == stats.mean_interval(right > 0, within=(0, 1)) and found[
-        "pass@4"
-    ].n == {"problems": 9}
+    assert found["solved"] == stats.mean_interval(right > 0, within=(0, 1))
+    assert found["pass@4"].n == {"problems": 9}
 
 
 def test_length_truncation_loss_and_entropy_are_means_over_problems_of_their_shares():
@@ -182,22 +137,14 @@ def test_length_truncation_loss_and_entropy_are_means_over_problems_of_their_sha
         [4, 8], [1, 8], error=[4, 0], truncated=[2, 1], tokens=[80, 800], logp=[-20.0, -80.0]
     )
     found = {name: one.point for name, one in summary(table).items()}
-    assert (found["length"], found["truncated"], found["lost"]) == (
-        (10 + 100) / 2,
-        (0.25 + 0.125) / 2,
-        0.25,
-    )
+    shares = found["length"], found["truncated"], found["lost"]
+    assert shares == ((10 + 100) / 2, (0.25 + 0.125) / 2, 0.25)
     assert found["entropy"] == pytest.approx((0.25 + 0.1) / 2)
 
 
 def test_entropy_is_left_out_where_a_log_probability_is_missing():
-    assert "entropy" not in summary(
-        counts(
-            answers(
-                ("a", "1", "right", "stop", 9, math.nan), ("a", "1", "right"), ("b", "1", "right")
-            )
-        )
-    )
+    rows = [("a", "1", "right", "stop", 9, math.nan), ("a", "1", "right"), ("b", "1", "right")]
+    assert "entropy" not in summary(counts(answers(*rows)))
 
 
 def test_lost_answers_make_n_smaller_and_a_problem_without_any_is_left_out():
@@ -274,9 +221,8 @@ def test_the_ratio_of_samples_is_the_metric_in_every_resample(few_draws):
 
 def test_a_model_that_is_right_ten_times_as_often_needs_a_tenth_of_the_samples():
     told = samples_ratio(tally(1000, [1] * 5), tally(1000, [10] * 5), 100)
-    assert (
-        told.point == pytest.approx(100 / samples_to_reach(1000, 10, 0.1)) and 9 < told.point < 10.5
-    )
+    assert told.point == pytest.approx(100 / samples_to_reach(1000, 10, 0.1))
+    assert 9 < told.point < 10.5
     assert samples_ratio(tally(8, [2, 3]), tally(8, [2, 3]), 4).point == 1
 
 
@@ -345,8 +291,4 @@ def test_columns_choose_the_metrics_and_an_unknown_one_is_refused():
 
 def test_metrics_over_different_problems_do_not_share_a_row():
     row = Row("m", "s", {"pass@1": interval(0.5, 30), "pass@2": interval(0.5, 29)})
-    assert (
-        refusal(markdown, [row], "")
-        == "m on s has metrics over [29, 30] problems: give each number of problems a row of its"
-        " own"
-    )
+    assert "m on s has metrics over [29, 30] problems: give " in refusal(markdown, [row], "")

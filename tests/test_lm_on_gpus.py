@@ -61,13 +61,8 @@ def test_a_vllm_that_sleeps_is_awake_with_the_weights_of_now_inside_the_block_on
     with pytest.raises(RuntimeError, match="broken"), engine.awake() as given:
         assert given is engine and not llm.asleep
         raise RuntimeError("broken")
-    assert llm.told == [
-        "wake weights",
-        "reload_weights ['w']",
-        "forget",
-        "wake kv_cache",
-        "sleep 2",
-    ]
+    calls = ["wake weights", "reload_weights ['w']", "forget", "wake kv_cache", "sleep 2"]
+    assert llm.told == calls
     assert llm.asleep
 
 
@@ -77,10 +72,8 @@ def test_a_vllm_that_sleeps_is_awake_with_the_weights_of_now_inside_the_block_on
 @pytest.mark.parametrize("processes", [2, 3, 7])
 def test_an_examination_shared_over_processes_is_that_of_one(processes):
     engine = TransformersEngine(FOLDER)
-    asked = [
-        (SimpleNamespace(answer=str(a + b)), f"{a}+{b}=?\n")
-        for a, b in [(2, 3), (4, 5), (1, 1), (6, 2), (3, 3)]
-    ]
+    pairs = [(2, 3), (4, 5), (1, 1), (6, 2), (3, 3)]
+    asked = [(SimpleNamespace(answer=str(a + b)), f"{a}+{b}=?\n") for a, b in pairs]
 
     def counts(process, of):
         sampled = []
@@ -104,10 +97,8 @@ def test_an_examination_shared_over_processes_is_that_of_one(processes):
         parts = [counts(process, processes) for process in range(processes)]
     assert all_of_them == 5 and sum(part[1] for part in parts) == 5
     assert max(part[1] for part in parts) == -(-5 // processes)
-    assert (
-        np.array_equal(sum(part[0] for part in parts), whole)
-        and 0 < whole[1].sum() < whole[0].sum()
-    )
+    assert np.array_equal(sum(part[0] for part in parts), whole)
+    assert 0 < whole[1].sum() < whole[0].sum()
 
 
 # --- Memory and time, counted -------------------------------------------------------------------
@@ -173,10 +164,8 @@ def test_what_the_gpu_reports_counts_and_not_what_was_stated(monkeypatch):
 def test_the_memory_of_one_gpu_is_told_and_too_much_is_refused():
     chosen = experiment("gsm8k")
     header = chosen.header(chosen.configure("h200"))
-    assert (
-        "memory of one GPU, counted on fake tensors" in header
-        and "sleeps while the model trains" in header
-    )
+    assert "memory of one GPU, counted on fake tensors" in header
+    assert "sleeps while the model trains" in header
     with pytest.raises(trainer.LabError, match="would need about .* GiB a GPU"):
         chosen.configure(
             "h200", {"model": "Qwen/Qwen3-8B", "max_tokens": 64, "max_prompt_tokens": 64}

@@ -176,10 +176,8 @@ def test_two_processes_train_as_one_does(fork, runs):
     two = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert (folder / "done.json").exists() and [row["step"] for row in two] == [0, 1, 2]
     for record, row in zip(one, two, strict=True):
-        for name in record.metrics.keys() - {
-            "log-probability mismatch",
-            "entropy",
-        }:  # a mean of passes: other passes
+        # These two are means of passes: other passes.
+        for name in record.metrics.keys() - {"log-probability mismatch", "entropy"}:
             assert row[name] == pytest.approx(record.metrics[name], rel=1e-3, abs=1e-5), name
 
 
@@ -267,9 +265,7 @@ def test_a_group_that_would_be_split_across_processes_is_refused(monkeypatch):
 
 
 def test_problems_that_do_not_fit_are_refused_with_their_number():
-    with pytest.raises(
-        LabError, match="0 of 4 problems have a usable gold answer and a prompt of at most 2 tokens"
-    ):
+    with pytest.raises(LabError, match="0 of 4 problems have a usable gold .* at most 2 tokens"):
         list(train(configured(max_prompt_tokens=2)))
 
 

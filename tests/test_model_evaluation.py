@@ -47,12 +47,13 @@ class Parrot:
         if self.log:
             with open(self.log, "a") as file:
                 file.write(f"{first} {len(prompts)}\n")
+        streams = [
+            [generator(sampling.seed, f"{first + at}", i) for i in range(sampling.n)]
+            for at in range(len(prompts))
+        ]
         return [
-            [
-                self.answer(text, generator(sampling.seed, f"{first + at}", i), sampling)
-                for i in range(sampling.n)
-            ]
-            for at, text in enumerate(prompts)
+            [self.answer(text, stream, sampling) for stream in each]
+            for text, each in zip(prompts, streams, strict=True)
         ]
 
     def answer(self, text, random, sampling):
@@ -125,16 +126,9 @@ def test_each_row_is_an_answer_as_the_engine_gave_it(tmp_path):
         (p.id, i) for p in SUMS.problems for i in range(4)
     ]
     told = Parrot().sample([PLAIN.render(problem.question) for problem in SUMS.problems], FOUR)
-    for one, answer in zip(
-        table.itertuples(), (answer for group in told for answer in group), strict=True
-    ):
-        assert (one.text, one.tokens, one.logp, one.finish, one.stop) == (
-            answer.text,
-            len(answer.ids),
-            sum(answer.logp),
-            answer.finish,
-            answer.stop,
-        )
+    for one, a in zip(table.itertuples(), sum(told, []), strict=True):
+        expected = a.text, len(a.ids), sum(a.logp), a.finish, a.stop
+        assert (one.text, one.tokens, one.logp, one.finish, one.stop) == expected
 
 
 def test_a_missing_log_probability_is_no_number(tmp_path):
@@ -154,11 +148,8 @@ def test_the_settings_are_there_before_the_first_answer_and_done_json_comes_last
         "lab.runs.run_folder.os.replace", lambda a, b: (placed.append(Path(b).name), real(a, b))
     )
     sample(tmp_path)
-    assert (
-        placed[:3] == ["provenance.json", "problems.parquet", "settings.json"]
-        and placed[-1] == "done.json"
-    )
-    assert all(name.startswith("part-") for name in placed[3:-1])
+    assert placed[:3] == ["provenance.json", "problems.parquet", "settings.json"]
+    assert placed[-1] == "done.json" and all(name.startswith("part-") for name in placed[3:-1])
 
 
 def test_parts_hold_whole_problems_up_to_the_answers_and_the_tokens_that_a_part_may_hold(
@@ -310,9 +301,8 @@ def test_scores_are_those_of_the_verifier_on_every_answer_by_itself(tmp_path):
                 for one in whole(made).itertuples()
             ]
         found = score(made, Task(style=style))
-        assert [*found["verdict"]] == [one.outcome for one in told] and len(
-            set(found["verdict"])
-        ) == 2
+        assert [*found["verdict"]] == [one.outcome for one in told]
+        assert len(set(found["verdict"])) == 2
         assert [*found["reason"]] == [one.reason for one in told]
         assert [one if isinstance(one, str) else None for one in found["answer"]] == [
             one.answer for one in told
@@ -361,9 +351,8 @@ def test_scores_are_kept_until_the_verifier_changes(monkeypatch, tmp_path):
 def test_an_unreadable_gold_makes_errors_that_are_no_fault_of_the_answers(tmp_path):
     made = sample(tmp_path, sums=changed(answer=r"\unknown{1}"))
     found = score(made)
-    assert [*found["reason"][:4]] == ["unreadable gold"] * 4 and not found["verdict"][4:].eq(
-        "error"
-    ).any()
+    assert [*found["reason"][:4]] == ["unreadable gold"] * 4
+    assert not found["verdict"][4:].eq("error").any()
     assert found["answer"][:4].isna().all()
     assert table_row(made).metrics["pass@1"].n == {"problems": 11}
 
@@ -375,14 +364,9 @@ def test_too_many_errors_among_all_answers_stop_the_scoring_and_leave_no_file(
         """A verifier that cannot judge the answer 3, and has no limit of its own."""
 
         def check(self, responses, golds):
-            return [
-                (
-                    replace(verdict, outcome="error", reason="timeout")
-                    if verdict.answer == "3"
-                    else verdict
-                )
-                for verdict in super().check(responses, golds)
-            ]
+            late = {"outcome": "error", "reason": "timeout"}
+            verdicts = super().check(responses, golds)
+            return [replace(one, **late) if one.answer == "3" else one for one in verdicts]
 
     monkeypatch.setattr("lab.judge.rewards.Verifier", Slow)
     made = sample(tmp_path, sampling=Sampling(32))
@@ -432,11 +416,9 @@ def test_a_model_is_evaluated_on_several_sets_and_told_as_one_table(parrots, run
     assert said[0].startswith(
         "n = 4 answers per problem at temperature 0.6, top-p 0.95, at most 4096 tokens, seed 0; "
     )
-    assert (
-        said[2]
-        == "| model | set | problems | pass@1 | pass@4 | majority | length, tokens | truncated |"
-        " lost | entropy, nats per token |"
-    )
+    names = said[2].strip("| ").split(" | ")
+    assert names[:6] == ["model", "set", "problems", "pass@1", "pass@4", "majority"]
+    assert names[6:] == ["length, tokens", "truncated", "lost", "entropy, nats per token"]
     assert said[4].startswith("| org/m by vllm | arithmetic(level=1) | 20 | 0.") and len(said) == 8
     folders = sorted(path.name for path in (runs / "evaluations").iterdir())
     assert folders[0] == "org_m-arithmetic_level_1-7e590c27"  # from one version to the next
@@ -467,11 +449,8 @@ def test_weights_that_changed_in_their_folder_are_evaluated_anew(parrots, tmp_pa
     first = weights_digest(str(tmp_path))
     (tmp_path / "model.safetensors").write_bytes(b"2")
     evaluate(str(tmp_path), ["arithmetic"], **SMALL)
-    assert (
-        len(parrots) == 2
-        and weights_digest(str(tmp_path)) != first
-        and weights_digest("org/m") == ""
-    )
+    assert len(parrots) == 2
+    assert weights_digest(str(tmp_path)) != first and weights_digest("org/m") == ""
 
 
 def test_an_edited_reward_judges_the_stored_answers_again(parrots, runs, tmp_path):
@@ -500,7 +479,7 @@ def test_an_edited_reward_judges_the_stored_answers_again(parrots, runs, tmp_pat
         (
             ["arithmetic"],
             {"engine": "vlm"},
-            "engine = 'vlm': it must be one of 'transformers', 'vllm'",
+            "engine = 'vlm': it must be one of 'transformers', 'vl",
         ),
         (["arithmetic"], {"part": 0}, "part = 0"),
         (["arithmetic"], {"top_p": 0}, "top_p = 0"),

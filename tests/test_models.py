@@ -77,6 +77,5 @@ def test_every_model_of_a_preset_or_of_the_memory_table_is_pinned_to_a_whole_com
 
 def test_a_folder_has_no_revision_and_its_memory_is_counted_by_the_name_without_one():
     assert pinned("me/mine") == ("me/mine", None)
-    assert (
-        architecture(f"Qwen/Qwen3-4B@{NEWER}").hidden_size == KNOWN["Qwen/Qwen3-4B"]["hidden_size"]
-    )
+    found = architecture(f"Qwen/Qwen3-4B@{NEWER}")
+    assert found.hidden_size == KNOWN["Qwen/Qwen3-4B"]["hidden_size"]

@@ -47,22 +47,16 @@ def tokenizer(
 
 
 @pytest.mark.parametrize(
-    "name, turn",
+    "name, suffix",
     [
-        (
-            "maxrl_qwen",
-            "1+1?\nPlease reason step by step, and put your final answer within \\boxed{}.",
-        ),
-        (
-            "maxrl_gsm8k",
-            "1+1? Let's think step by step and output the final answer within \\boxed{}.",
-        ),
-        ("pacs", "1+1? Please reason step by step, and put your final answer within \\boxed{}."),
+        ("maxrl_qwen", "\nPlease reason step by step, and put your final answer within \\boxed{}."),
+        ("maxrl_gsm8k", " Let's think step by step and output the final answer within \\boxed{}."),
+        ("pacs", " Please reason step by step, and put your final answer within \\boxed{}."),
     ],
 )
-def test_a_chat_prompt_is_the_official_suffix_in_one_user_turn(name, turn):
+def test_a_chat_prompt_is_the_official_suffix_in_one_user_turn(name, suffix):
     shown = load_prompt(name).render("1+1?", tokenizer())
-    assert shown == f"<|im_start|>user\n{turn}<|im_end|>\n<|im_start|>assistant\n"
+    assert shown == f"<|im_start|>user\n1+1?{suffix}<|im_end|>\n<|im_start|>assistant\n"
 
 
 @pytest.mark.parametrize(
@@ -77,13 +71,10 @@ def test_the_hash_tells_any_two_prompts_apart_and_stays_the_same():
     found = [load_prompt(name) for name in ("maxrl_gsm8k", "maxrl_qwen", "pacs", "plain")]
     found.append(Prompt("plain", "{question}\n", chat=True))
     assert len({one.hash for one in found}) == len(found)
-    assert (
-        load_prompt("plain").hash == "5c07b8b7e105"
-        and load_prompt("maxrl_qwen").hash == "ec2cc325fc49"
-    )
-    assert (
-        Prompt("other", "{question}\n", chat=False).hash == load_prompt("plain").hash
-    )  # of the text, not of the name
+    assert load_prompt("plain").hash == "5c07b8b7e105"
+    assert load_prompt("maxrl_qwen").hash == "ec2cc325fc49"
+    # Of the text, not of the name.
+    assert Prompt("other", "{question}\n", chat=False).hash == load_prompt("plain").hash
 
 
 def test_an_unknown_prompt_names_the_nearest_one():

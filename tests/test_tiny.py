@@ -101,17 +101,13 @@ def test_a_batch_teaches_solutions_of_the_training_split_and_nothing_else(codes)
     }
     ends, seen = [], 0
     for ids, labels in batches(seed=3, steps=20):
-        assert (
-            ids.shape == labels.shape
-            and ids.shape[0] == tiny_model.BATCH_SIZE
-            and ids.dtype == torch.int64
-        )
+        assert ids.shape == labels.shape and ids.shape[0] == tiny_model.BATCH_SIZE
+        assert ids.dtype == torch.int64
         for row, taught in zip(ids.tolist(), labels.tolist(), strict=True):
             start = taught.index(next(filter(lambda label: label != UNTAUGHT, taught)))
             answer = [label for label in taught if label != UNTAUGHT]
-            assert row[start : start + len(answer)] == answer and set(
-                row[start + len(answer) :]
-            ) <= {256}
+            end = start + len(answer)
+            assert row[start:end] == answer and set(row[end:]) <= {256}
             question = codes.decode(row[:start])
             assert question.endswith("\n") and codes.decode(answer[:-1]) == trained[question[:-1]]
             ends.append(answer[-1])
@@ -141,9 +137,8 @@ def test_training_begins_at_chance_and_learns():
 
 def test_the_command_makes_the_folder(tmp_path, monkeypatch, capsys):
     folder = tmp_path / "model"
-    monkeypatch.setattr(
-        sys, "argv", ["tiny", "--folder", str(folder), "--seed", "5", "--steps", "2"]
-    )
+    words = ["tiny", "--folder", str(folder), "--seed", "5", "--steps", "2"]
+    monkeypatch.setattr(sys, "argv", words)
     tiny_model.main()
     assert "step 2: loss 5." in capsys.readouterr().out
     shipped = {path.name for path in FOLDER.iterdir()}

@@ -104,15 +104,12 @@ def test_pacs_at_its_anchor_is_the_policy_gradient_of_pacs_anchor():
 
 
 def test_the_three_scores_of_pacs_by_hand():
-    proxy, kept = (
-        torch.tensor([[3.0, 1.0, 2.0]], dtype=torch.float64),
-        torch.ones(1, 3, dtype=torch.bool),
-    )
+    proxy = torch.tensor([[3.0, 1.0, 2.0]], dtype=torch.float64)
+    kept = torch.ones(1, 3, dtype=torch.bool)
     assert pacs_scores(proxy, kept, "rloo").tolist() == [[1.5, -1.5, 0.0]]
     assert pacs_scores(proxy, kept, "dr_grpo").tolist() == [[1.0, -1.0, 0.0]]
-    np.testing.assert_allclose(
-        pacs_scores(proxy, kept, "grpo"), [[1, -1, 0]], atol=2e-6
-    )  # std 1, ddof 1
+    # std 1, ddof 1
+    np.testing.assert_allclose(pacs_scores(proxy, kept, "grpo"), [[1, -1, 0]], atol=2e-6)
     rewards = torch.tensor([[1.0, 0, 0, 0], [1, 1, 1, 1]]).double()
     assert class_weights(rewards).tolist() == [[2, 2 / 3, 2 / 3, 2 / 3], [1] * 4]
 
@@ -127,9 +124,8 @@ def test_a_lost_rollout_of_pacs_is_as_if_it_had_not_been_there():
 def test_the_score_grpo_has_a_gradient_where_policy_and_reference_agree():
     logp = torch.zeros(1, 4, requires_grad=True)
     pacs(logp - logp.detach(), torch.tensor([[1.0, 0, 0, 1]]), score="grpo").backward()
-    assert (
-        logp.grad.isfinite().all() and logp.grad.abs().max() > 1e4
-    )  # the million that 1e-6 makes of 0/0
+    # The million that 1e-6 makes of 0/0.
+    assert logp.grad.isfinite().all() and logp.grad.abs().max() > 1e4
 
 
 @pytest.mark.parametrize(
@@ -156,13 +152,8 @@ def test_a_lost_rollout_makes_a_smaller_group_and_not_a_wrong_answer(
 def test_the_policy_for_truncated_rollouts_decides_what_a_right_one_without_an_end_is_worth(
     parts, tmp_path, truncation, expected
 ):
-    made = trainer(
-        parts,
-        tmp_path,
-        rewards=[1.0, 0, 0, 1, 0, 0, 1, 0],
-        estimator="maxrl",
-        truncation=truncation,
-    )
+    given = {"rewards": [1.0, 0, 0, 1, 0, 0, 1, 0], "truncation": truncation}
+    made = trainer(parts, tmp_path, estimator="maxrl", **given)
     made.train()
     assert list(made._logs["advantages"])[N:] == expected
 
@@ -177,16 +168,8 @@ def test_self_counts_only_problems_whose_greedy_answer_is_wrong(parts, tmp_path)
 def test_differential_smoothing_adds_to_right_and_takes_from_wrong_answers(parts, tmp_path):
     made = trainer(parts, tmp_path, estimator="maxrl", smoothing=0.5, logps=True)
     inputs = made._generate_and_score_completions([row for row in parts[0] for _ in range(N)])
-    assert inputs["advantages"].tolist() == [
-        1.5,
-        -1.5,
-        -1.5,
-        1.5,
-        -1.5,
-        3.5,
-        -1.5,
-        -1.5,
-    ]  # every token had -1
+    # Every token had -1.
+    assert inputs["advantages"].tolist() == [1.5, -1.5, -1.5, 1.5, -1.5, 3.5, -1.5, -1.5]
 
 
 def test_a_batch_of_which_every_rollout_was_cut_is_said_and_trained_on(parts, tmp_path):
@@ -198,39 +181,26 @@ def test_a_batch_of_which_every_rollout_was_cut_is_said_and_trained_on(parts, tm
 
 def test_what_cannot_be_trained_with_is_refused_in_a_sentence(parts, tmp_path):
     end = parts[1].eos_token_id
-    assert "did you mean 'maxrl'" in refusal(lambda: trainer(parts, tmp_path, estimator="maxlr"))
-    assert "reward 0.5 in problem '0', rollout 2" in refusal(
-        trainer(parts, tmp_path, rewards=[1.0, 0, 0.5, 0, 0, 0, 0, 0], estimator="maxrl").train
-    )
-    assert "not a multiple of 4" in refusal(
-        lambda: trainer(
-            parts,
-            tmp_path,
-            "PACSTrainer",
-            config={"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4},
-        )
-    )
-    assert "use vLLM, or a rollout function" in refusal(
-        trainer(parts, tmp_path, estimator="maxrl", smoothing=0.1).train
-    )
-    assert "needs a rollout function" in refusal(
-        trainer(parts, tmp_path, estimator="maxrl", greedy_filter=True).train
-    )
+
+    def made(**given):
+        return trainer(parts, tmp_path, **{"estimator": "maxrl"} | given)
+
+    assert "did you mean 'maxrl'" in refusal(made, estimator="maxlr")
+    graded = made(rewards=[1.0, 0, 0.5, 0, 0, 0, 0, 0])
+    assert "reward 0.5 in problem '0', rollout 2" in refusal(graded.train)
+    small = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4}
+    assert "not a multiple of 4" in refusal(trainer, parts, tmp_path, "PACSTrainer", config=small)
+    assert "use vLLM, or a rollout function" in refusal(made(smoothing=0.1).train)
+    assert "needs a rollout function" in refusal(made(greedy_filter=True).train)
     rows = parts[0].rename_column("problem", "number")
     assert "the training data have no column 'problem'" in refusal(
         trainer((rows, parts[1]), tmp_path, estimator="maxrl").train
     )
-    evaluated = trainer(parts, tmp_path, estimator="maxrl", eval_dataset=rows)
+    evaluated = made(eval_dataset=rows)
     assert "the evaluation data have no column 'problem'" in refusal(evaluated.evaluate)
-    assert "at least 2 rollouts, found N = 1" in refusal(
-        lambda: trainer(
-            parts,
-            tmp_path,
-            estimator="grpo(ddof=1)",
-            config={"num_generations_eval": 1},
-            eval_dataset=parts[0],
-        )
-    )
+    one = {"config": {"num_generations_eval": 1}, "eval_dataset": parts[0]}
+    said = refusal(made, estimator="grpo(ddof=1)", **one)
+    assert "at least 2 rollouts, found N = 1" in said
     mixed = trainer(parts, tmp_path, estimator="maxrl", said=[[50, end]] * 8)
     row = parts[0]
     assert "group 0 of step 0 holds rollouts of problems 0, 1" in refusal(
@@ -248,17 +218,11 @@ def test_the_metrics_of_a_batch_are_those_of_its_groups(parts, tmp_path):
     )
     made.train()
     told = logs[0]
-    assert (
-        told["reward"] == 0.25
-        and told["solved"] == 0.5
-        and told["dead_groups"] == 0.5
-        and told["lost"] == 0
-    )
+    expected = {"reward": 0.25, "solved": 0.5, "dead_groups": 0.5, "lost": 0}
+    assert {name: told[name] for name in expected} == expected
     expected = lab.induced_weight("maxrl", N, [0.5, 0.0]).mean()
     assert told["induced_weight"] == pytest.approx(float(expected))
-    logp = by_hand(
-        made.model, parts[1], answers(parts[1])
-    )  # the weights after the step: close, not equal
+    logp = by_hand(made.model, parts[1], answers(parts[1]))  # after the step: close, not equal
     assert told["logp_mismatch"] > 0.1 and logp.isfinite().all()
 
 

@@ -82,9 +82,8 @@ def test_graded_answers_have_the_labs_advantages_in_verl_too(spec):
 
 
 def test_only_tokens_that_the_model_wrote_carry_an_advantage():
-    mask = torch.tensor(
-        [[1, 1, 0, 0], [1, 0, 1, 1], [1, 1, 1, 1.0]]
-    )  # the second was interrupted by a tool's words
+    # The second was interrupted by a tool's words.
+    mask = torch.tensor([[1, 1, 0, 0], [1, 0, 1, 1], [1, 1, 1, 1.0]])
     found = in_verl("rloo", [1, 0, 0], mask, ["a"] * 3)
     assert torch.equal(found, torch.tensor([[1.0], [-0.5], [-0.5]]) * mask)
 
@@ -94,10 +93,8 @@ def test_padding_and_lost_rewards_belong_to_no_group():
     mask[5:] = 0  # verl fills a batch up with rows of a uid of their own, without a token
     found = in_verl("grpo", [1, 0, LOST, 0, 1, 0, 0], mask, ["a", "a", "a", "a", "a", "pad", "pad"])
     ours = lab.advantages("grpo", np.array([1, 0, 0, 1]))
-    assert (
-        found[[0, 1, 3, 4], 0].tolist() == pytest.approx(ours.tolist())
-        and not found[[2, 5, 6]].any()
-    )
+    assert found[[0, 1, 3, 4], 0].tolist() == pytest.approx(ours.tolist())
+    assert not found[[2, 5, 6]].any()
 
 
 def test_truncated_answers_are_scored_count_as_wrong_or_are_left_out_as_told():
@@ -107,57 +104,35 @@ def test_truncated_answers_are_scored_count_as_wrong_or_are_left_out_as_told():
         ("zero", [1, 0, 0, 0], [0, 1, 2, 3]),
         ("mask", [1, 0, 0], [0, 2, 3]),
     ):
-        found = in_verl("maxrl", [1, 1, 0, 0], mask, ["a"] * 4, truncation=policy, max_tokens=3)[
-            :, 0
-        ]
+        given = {"truncation": policy, "max_tokens": 3}
+        found = in_verl("maxrl", [1, 1, 0, 0], mask, ["a"] * 4, **given)[:, 0]
         assert found[kept].tolist() == lab.advantages("maxrl", np.array(ours)).tolist()
         assert len(kept) == 4 or found[1] == 0
-    with pytest.raises(
-        LabError, match=r"truncation=zero without max_tokens: add \+algorithm.lab.max_tokens"
-    ):
+    with pytest.raises(LabError, match="truncation=zero without max_tokens: add .algorithm.lab"):
         in_verl("maxrl", [1, 0, 0, 0], mask, ["a"] * 4, truncation="zero")
 
 
 @pytest.mark.parametrize(
-    "spec, rewards, uids, options, sentence",
+    "spec, rewards, options, sentence",
     [
-        (
-            "maxrl",
-            [1, 0.5],
-            "aa",
-            {},
-            "reward 0.5 in problem 'a', rollout 1: a reward must be 0 or 1",
-        ),
-        ("maxrl", [1, float("nan")], "aa", {}, "reward nan in problem 'a', rollout 1"),
-        ("rloo", [1, 0, 1], "aab", {}, "rloo needs groups of at least 2 rollouts, found N = 1"),
-        ("truncated", [1, 0], "aa", {}, "estimator 'truncated' needs order"),
+        ("maxrl", [1, 0.5], {}, "reward 0.5 in problem 'a', rollout 1: a reward must be 0 or 1"),
+        ("maxrl", [1, float("nan")], {}, "reward nan in problem 'a', rollout 1"),
+        ("rloo", [1], {}, "rloo needs groups of at least 2 rollouts, found N = 1"),
+        ("truncated", [1, 0], {}, "estimator 'truncated' needs order"),
         (
             "grpo",
             [1, 0],
-            "aa",
             {"dof": 1},
-            "unknown option of estimator 'grpo' 'dof': did you mean 'ddof'?",
+            "unknown option of estimator 'grpo' 'dof': did you mean 'ddof",
         ),
-        (
-            "lift(maxrl, low=0, high=1)",
-            [1, 1.5],
-            "aa",
-            {},
-            "reward 1.5 in problem 'a', rollout 1: the declared range of rewards is [0, 1]",
-        ),
-        ("lift", [1, 0.5], "aa", {}, "estimator 'lift' needs of: write lift(ESTIMATOR)"),
-        (
-            "maxrl",
-            [1, LOST] * 30,
-            ["a"] * 60,
-            {},
-            "30 of 60 answers of this batch could not be judged, the limit is 2%",
-        ),
+        ("lift(maxrl, low=0, high=1)", [1, 1.5], {}, "rollout 1: the declared range of rewards is"),
+        ("lift", [1, 0.5], {}, "estimator 'lift' needs of: write lift(ESTIMATOR)"),
+        ("maxrl", [1, LOST] * 30, {}, "30 of 60 answers of this batch could not be judged, the"),
     ],
 )
-def test_what_cannot_be_right_stops_with_a_sentence(spec, rewards, uids, options, sentence):
+def test_what_cannot_be_right_stops_with_a_sentence(spec, rewards, options, sentence):
     with pytest.raises(LabError) as error:
-        in_verl(spec, rewards, whole(len(rewards)), list(uids), **options)
+        in_verl(spec, rewards, whole(len(rewards)), ["a"] * len(rewards), **options)
     assert sentence in str(error.value)
 
 
@@ -183,9 +158,8 @@ def test_verl_loads_us_by_itself_through_its_entry_point():
         text=True,
         env=os.environ | {"VERL_USE_EXTERNAL_MODULES": ""},
     )
-    assert done.returncode == 0 and done.stdout.startswith(
-        "('maxrl',) <function policy_gradient"
-    ), done.stderr[-800:]
+    assert done.returncode == 0, done.stderr[-800:]
+    assert done.stdout.startswith("('maxrl',) <function policy_gradient")
 
 
 # --- Loss ---------------------------------------------------------------------------------------
@@ -226,9 +200,8 @@ def test_the_loss_follows_verls_batch_over_many_processes_and_its_rollout_correc
         loss_agg_mode="token-mean",
     )
     loss = algos.get_policy_loss_fn("lab.policy_gradient")
-    assert loss(config=settings(dp_size=4, batch_num_tokens=16), **given)[
-        0
-    ].item() == pytest.approx(2 / 16 * 4)
+    shared, _ = loss(config=settings(dp_size=4, batch_num_tokens=16), **given)
+    assert shared.item() == pytest.approx(2 / 16 * 4)
     corrected = loss(config=settings(), rollout_is_weights=torch.tensor([[0.5, 1.0]]), **given)
     assert corrected[0].item() == pytest.approx(0.75) and corrected[1] == {"actor/ppo_kl": 1.0}
 
@@ -238,11 +211,8 @@ def test_the_loss_follows_verls_batch_over_many_processes_and_its_rollout_correc
 
 def test_the_reward_function_tells_right_wrong_and_lost():
     assert compute_score("x", r"so \boxed{7}", "7") == {"score": 1.0, "acc": 1.0, "lost": 0.0}
-    assert compute_score("x", "so 7", "7", extra_info={"split": "train"}) == {
-        "score": 0.0,
-        "acc": 0.0,
-        "lost": 0.0,
-    }
+    wrong = compute_score("x", "so 7", "7", extra_info={"split": "train"})
+    assert wrong == {"score": 0.0, "acc": 0.0, "lost": 0.0}
     assert compute_score("x", "so 7", "7", style="lenient")["score"] == 1.0
     assert compute_score("x", r"\boxed{7}", "}{") == {"score": LOST, "acc": 0.0, "lost": 1.0}
 
@@ -294,7 +264,5 @@ def test_verls_reward_manager_finds_and_calls_it():
         found = manager.loop.run_until_complete(manager.run_single(data))
     finally:
         loop.close()
-    assert found == {
-        "reward_score": 1.0,
-        "reward_extra_info": {"score": 1.0, "acc": 1.0, "lost": 0.0},
-    }
+    scores = {"score": 1.0, "acc": 1.0, "lost": 0.0}
+    assert found == {"reward_score": 1.0, "reward_extra_info": scores}

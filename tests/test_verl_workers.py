@@ -22,16 +22,8 @@ pytestmark = pytest.mark.skipif(find_spec("verl") is None, reason="verl is not i
 TINY = str(Path(__file__).parents[1] / "data/models/tiny")
 FLOAT32 = {"param_dtype": "fp32", "reduce_dtype": "fp32", "buffer_dtype": "fp32"}
 PROMPTS = [[5, 6, 7, 8, 9, 10], [11, 12, 13]]
-ANSWERS = [
-    [21, 22, 23, 24, 25],
-    [31, 32],
-    [41, 42, 43],
-    [51],
-    [61, 62, 63, 64],
-    [71, 72, 73, 74, 75],
-    [81, 82],
-    [91, 92, 93],
-]
+LENGTHS = [5, 2, 3, 1, 4, 5, 2, 3]
+ANSWERS = [[*range(10 * i + 21, 10 * i + 21 + length)] for i, length in enumerate(LENGTHS)]
 REWARDS = [[1, 0, 0, 0], [1, 1, 0, 1]]
 UIDS = np.array(list("aaaabbbb"), dtype=object)
 
