@@ -150,7 +150,7 @@ def _pass_curves(table: pd.DataFrame) -> NDArray:
     """Pass@k of each problem for all k up to the smallest n: "problems k"."""
     ks = np.arange(1, table["n"].min() + 1)
     blocks = np.split(ks, range(CURVE_BLOCK, len(ks), CURVE_BLOCK))
-    return np.hstack([pass_at_k(table["n"], table["right"], block) for block in blocks])
+    return np.hstack([pass_at_k(table["n"], table["right"], block.tolist()) for block in blocks])
 
 
 def _reach(curves: NDArray, target: NDArray) -> NDArray:
