@@ -72,7 +72,10 @@ class GradientSource:
     @classmethod
     def of(cls, config: TabularConfig | DigitsConfig | ImagesConfig | MazeConfig) -> GradientSource:
         """That of a training with these settings. LabError: they exclude each other."""
-        return cls(config.estimator, config.gradient, config.rollouts, config.stopping)
+        source = cls(config.estimator, config.gradient, config.rollouts, config.stopping)
+        if config.settings().get("rewards") == "graded":
+            source.check_real_rewards()
+        return source
 
     def loss(
         self,

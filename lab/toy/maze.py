@@ -348,7 +348,7 @@ def preflight(config: MazeConfig) -> list[str]:
         without = {"gradient": "sampled", "stopping": "", "smoothing": 0.0, "greedy_filter": False}
         reason = "right and wrong rollouts, and graded rewards have none"
         _check_settings(config, without, reason, "rewards to 'binary'")
-        GradientSource(config.estimator, "sampled", config.rollouts).check_real_rewards()
+        GradientSource.of(config)
     if config.gradient == "sampled":
         chosen = find_estimator(config.estimator)
         chosen.coefficients(config.rollouts)
