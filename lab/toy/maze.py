@@ -165,9 +165,10 @@ class MazeRL(_WithStatistics):
         mismatch = torch.zeros_like(rollouts.logp[:, :, 0])
         entropies = []
         for part in parts:
-            chosen, others = part[in_gradient[part]], part[~in_gradient[part]]
+            counts = in_gradient[part]
+            chosen, others = part[counts], part[~counts]
             if rollouts.entropy is not None and len(others):
-                # Of mazes that are not scored again, sampling said it.
+                # Of mazes that are not scored, sampling said it.
                 entropies.append(rollouts.entropy[others].sum())
             if not len(chosen):
                 continue
