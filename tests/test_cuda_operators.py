@@ -40,11 +40,7 @@ def optimizers_as_on_a_gpu(monkeypatch):
 
 @pytest.mark.parametrize(
     "operator, other",
-    [
-        ("mm", torch.int64),
-        ("linalg_inv_ex", torch.float16),
-        ("binomial", torch.int64),
-    ],
+    [("mm", torch.int64), ("linalg_inv_ex", torch.float16), ("binomial", torch.int64)],
 )
 def test_operators_that_cuda_has_for_other_types_alone_are_refused(operator, other):
     def call(kind):
@@ -144,7 +140,7 @@ def few_pictures(monkeypatch):
             "precision": "bfloat16",
         },
         {"gradient": "exact", "estimator": "power(a=0.5, b=0)", "precision": "bfloat16"},
-        {"net": "resnet50", "precision": "bfloat16"},
+        {"net": "resnet18", "precision": "bfloat16"},
     ],
 )
 def test_images_run_operators_that_cuda_has(few_pictures, given):

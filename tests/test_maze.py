@@ -17,12 +17,7 @@ import slow_maze
 import torch
 from enumeration import share_of_subsets_hit
 from safetensors.torch import load_file
-from toy_trainings import (
-    configured,
-    start_records,
-    taken_up_anywhere,
-    trained,
-)
+from toy_trainings import configured, start_records, taken_up_anywhere, trained
 
 import lab
 from lab.configurations.toy_worlds import MazeConfig
@@ -127,13 +122,7 @@ def greedy_answer(model: Transformer, prompt: torch.Tensor, length: int) -> list
 
 
 def slow_loss(
-    world: MazeRL,
-    name: str,
-    mazes,
-    groups,
-    entropy_bonus=0.0,
-    smoothing=0.0,
-    greedy_filter=False,
+    world: MazeRL, name: str, mazes, groups, entropy_bonus=0.0, smoothing=0.0, greedy_filter=False
 ):
     """-(sum_i A_i log pi_i) / tokens of all rollouts, and the changes that the class describes."""
     total, tokens, entropies = 0.0, 0, []

@@ -2,14 +2,7 @@
 
 import pytest
 import torch
-from test_maze import (
-    YOUNG,
-    assert_same_gradient,
-    config_of,
-    gradients,
-    loss_of,
-    one_by_one,
-)
+from test_maze import YOUNG, assert_same_gradient, config_of, gradients, loss_of, one_by_one
 from toy_trainings import start_records, taken_up_anywhere
 
 from lab.errors import LabError

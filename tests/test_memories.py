@@ -9,10 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from enumeration import (
-    binomial_row,
-    reward_vectors,
-)
+from enumeration import binomial_row, reward_vectors
 from safetensors.torch import load_file
 from toy_trainings import taken_up_anywhere, told
 

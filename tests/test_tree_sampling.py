@@ -323,10 +323,4 @@ def test_prefixes_of_different_problems_are_kept_apart_and_see_only_their_own(sc
         own = (tree.problems == problem).nonzero()[:, 0]
         visible = own[tree.visible[at, tree.slots[own]]].tolist()
         seen[problem, word] = {words[other] for other in visible}
-    assert seen == {
-        (0, 3): {3},
-        (0, 13): {3, 13},
-        (1, 3): {3},
-        (1, 13): {3, 13},
-        (1, 14): {3, 14},
-    }
+    assert seen == {(0, 3): {3}, (0, 13): {3, 13}, (1, 3): {3}, (1, 13): {3, 13}, (1, 14): {3, 14}}

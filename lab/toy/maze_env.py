@@ -417,5 +417,4 @@ def progress(mazes: Mazes, paths: PathOutcome) -> Float[Tensor, "mazes rollouts"
 
 def _first_true(condition: Bool[Tensor, "mazes rollouts length"]) -> Int[Tensor, "mazes rollouts"]:
     """The first true index along the last axis; the length of that axis where there is none."""
-    first = condition.to(torch.uint8).argmax(-1)
-    return torch.where(condition.any(-1), first, condition.shape[-1])
+    return F.pad(condition, (0, 1), value=True).to(torch.uint8).argmax(-1)

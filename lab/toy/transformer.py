@@ -331,12 +331,12 @@ def attend(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys, causal: bool) ->
 
 
 def rotations(
-    positions: Int[Tensor, "*tokens"], head_size: int
-) -> tuple[Float[Tensor, "*tokens 1 head_size"], Float[Tensor, "*tokens 1 head_size"]]:
+    positions: Int[Tensor, " tokens"], head_size: int
+) -> tuple[Float[Tensor, "tokens 1 head_size"], Float[Tensor, "tokens 1 head_size"]]:
     """Cosines and sines of rotary position embeddings (RoPE, theta 1e6), with an axis for heads."""
     exponents = -torch.arange(0, head_size, 2, device=positions.device) / head_size
     rates = ROPE_THETA**exponents
-    angles = (positions[..., None] * rates).repeat(*[1] * positions.ndim, 2)[..., None, :]
+    angles = (positions[:, None] * rates).repeat(1, 2)[:, None]
     return angles.cos(), angles.sin()
 
 
