@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from lab.runs import configure, experiment, train
-from lab.toy import images, maze, maze_policy
+from lab.toy import image_data, images, maze, maze_policy
 from lab.toy.costs import FakePolicy
 from lab.toy.maze_env import Mazes
 from lab.toy.transformer import Transformer
@@ -157,7 +157,7 @@ def test_a_backward_pass_in_parts_takes_the_memory_of_one_part_and_the_work_of_a
 
 def test_evaluations_are_counted_where_they_sample():
     few, many, exact = (
-        costs_of("maze", "laptop", layers=1, mazes=40, samples=samples, pass_rates=how)
+        costs_of("maze", "smoke", size=9, mazes=40, samples=samples, pass_rates=how)
         for samples, how in ((64, "sampled"), (128, "sampled"), (128, "exact"))
     )
     start = exact.beside.flops
@@ -180,9 +180,10 @@ def test_a_gradient_of_exact_pass_rates_is_not_counted():
 def test_counting_leaves_nothing_fake_behind(monkeypatch, tmp_path):
     """Estimators keep tables of advantages: those made while counting would hold no numbers."""
     monkeypatch.setenv("LAB_RUNS", str(tmp_path))
+    monkeypatch.setattr(image_data, "TEST_IMAGES", 16)
     for name, given in (
         ("maze", {"estimator": "maxrl", "rollouts": 7}),
-        ("images", {"rollouts": 17}),
+        ("images", {"rollouts": 17, "width": 4, "batch": 8, "steps": 1}),
     ):
         costs_of(name, "smoke", **given)
         assert train(configure(name, scale="smoke", **given)).finished
