@@ -15,7 +15,16 @@ import pytest
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
-from toy_trainings import configured, start_records, told, trained
+from toy_trainings import (
+    ALWAYS,
+    NEVER,
+    Crash,
+    configured,
+    left_behind,
+    start_records,
+    told,
+    trained,
+)
 
 import lab.training.checkpoint
 from lab.errors import LabError
@@ -25,7 +34,6 @@ from lab.runs.training import Pace, load_checkpoint, train
 from lab.training import termination
 from lab.training.checkpoint import save_tensors
 
-ALWAYS, NEVER = 0.0, 1e9
 SMALL = {"problems": 8, "steps": 7, "log_every": 5}
 
 
@@ -38,14 +46,6 @@ def cpu(monkeypatch):
 def small(folder: Path, minutes: float | None = None) -> Run:
     config = configure("tabular", scale="smoke", **SMALL)
     return train(config, folder=str(folder), checkpoint_minutes=minutes)
-
-
-def left_behind(run: Run) -> tuple:
-    """Metrics and groups byte for byte, and the last state."""
-    (checkpoint,) = (run.path / "checkpoints").iterdir()
-    state = {key: value.tolist() for key, value in sorted(load_file(checkpoint).items())}
-    groups = run.path / "groups.parquet"
-    return (run.path / "metrics.jsonl").read_bytes(), groups.read_bytes(), checkpoint.name, state
 
 
 # --- The file -----------------------------------------------------------------------------------
@@ -242,10 +242,6 @@ def test_a_state_asked_for_after_training_went_on_is_refused():
         with pytest.raises(LabError, match=said):
             one.state()
     assert int(told[-1].state()["step"]) == 7  # after the last step nothing moves
-
-
-class Crash(BaseException):
-    """Passes every `except Exception`, like a kill."""
 
 
 def stop_after(patch, step: int) -> None:

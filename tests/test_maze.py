@@ -16,8 +16,16 @@ import pytest
 import slow_maze
 import torch
 from enumeration import share_of_subsets_hit
-from safetensors.torch import load_file
-from toy_trainings import configured, start_records, taken_up_anywhere, trained
+from toy_trainings import (
+    ALWAYS,
+    NEVER,
+    Crash,
+    configured,
+    left_behind,
+    start_records,
+    taken_up_anywhere,
+    trained,
+)
 
 import lab
 from lab.configurations.toy_worlds import MazeConfig
@@ -35,7 +43,6 @@ CPU = torch.device("cpu")
 ENDS = (7, 2)
 pytestmark = pytest.mark.usefixtures("cpu")
 YOUNG = {"start_steps": 160, "start_batch": 32, "start_learning_rate": 1e-2, "start_log_every": 160}
-ALWAYS, NEVER = 0.0, 1e9
 
 
 def config_of(**given) -> MazeConfig:
@@ -656,10 +663,6 @@ SMALL = {"steps": 3, "log_every": 1, "smoothing": 0.1, "learning_rate": 1e-3}
 SMALL |= {"start_steps": 3, "start_log_every": 1}
 
 
-class Crash(BaseException):
-    """Passes every `except Exception`, like a kill."""
-
-
 def break_trainer(patch, function: str, told: int) -> None:
     """Let the trainer tell so many records and crash where it would go on."""
     real = getattr(maze, function)
@@ -669,17 +672,6 @@ def break_trainer(patch, function: str, told: int) -> None:
         raise Crash
 
     patch.setattr(maze, function, broken)
-
-
-def left_behind(run: Run) -> tuple:
-    (checkpoint,) = (run.path / "checkpoints").iterdir()
-    state = {key: value.tolist() for key, value in load_file(checkpoint).items()}
-    return (
-        (run.path / "metrics.jsonl").read_bytes(),
-        (run.path / "groups.parquet").read_bytes(),
-        checkpoint.name,
-        state,
-    )
 
 
 @pytest.fixture(scope="module")

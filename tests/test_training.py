@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from safetensors import safe_open
-from safetensors.torch import load_file
+from toy_trainings import ALWAYS, NEVER, Crash, left_behind
 
 import lab
 from lab.cli import main
@@ -23,11 +22,6 @@ SMALL = {
     "tabular": {"steps": 6, "log_every": 1, "problems": 8},
     "digits": {"steps": 4, "log_every": 1, "rollouts": 8},
 }
-ALWAYS, NEVER = 0.0, 1e9
-
-
-class Crash(BaseException):
-    """Passes every `except Exception`, like a kill."""
 
 
 def small(name: str, folder: str, minutes: float | None = None) -> Run:
@@ -35,21 +29,8 @@ def small(name: str, folder: str, minutes: float | None = None) -> Run:
     return train(config, folder=folder, checkpoint_minutes=minutes)
 
 
-def outcome(run: Run) -> tuple[bytes, bytes, dict[str, torch.Tensor]]:
-    """All that training leaves behind: metrics and groups byte for byte, and the last state."""
-    (checkpoint,) = (run.path / "checkpoints").iterdir()
-    return (
-        (run.path / "metrics.jsonl").read_bytes(),
-        (run.path / "groups.parquet").read_bytes(),
-        load_file(checkpoint) | {"file": torch.tensor(list(checkpoint.name.encode()))},
-    )
-
-
 def assert_same(run: Run, reference: Run) -> None:
-    here, there = outcome(run), outcome(reference)
-    assert here[0] == there[0] and here[1] == there[1]
-    assert here[2].keys() == there[2].keys()
-    assert all(torch.equal(here[2][key], there[2][key]) for key in there[2])
+    assert left_behind(run) == left_behind(reference)
 
 
 @pytest.fixture(scope="module")

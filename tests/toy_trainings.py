@@ -4,13 +4,28 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 import torch
+from safetensors.torch import load_file
 
 from lab.configurations import Config
+from lab.runs import Run
 from lab.runs.experiments import experiment
 from lab.training.records import Pause, Record, records
 
+ALWAYS, NEVER = 0.0, 1e9  # minutes between checkpoints
 State = dict[str, torch.Tensor]
 Told = list[tuple[Record | Pause, State]]
+
+
+class Crash(BaseException):
+    """Passes every `except Exception`, like a kill."""
+
+
+def left_behind(run: Run) -> tuple:
+    """Metrics and groups byte for byte, and the last state."""
+    (checkpoint,) = (run.path / "checkpoints").iterdir()
+    state = {key: value.tolist() for key, value in sorted(load_file(checkpoint).items())}
+    groups = run.path / "groups.parquet"
+    return (run.path / "metrics.jsonl").read_bytes(), groups.read_bytes(), checkpoint.name, state
 
 
 def configured(name: str, **given) -> Config:
