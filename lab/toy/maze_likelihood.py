@@ -114,7 +114,8 @@ def find_right_answers(
         done = arrived.nonzero()[:, 0]
         done_logp = torch.cat((token_logp[done], scores[done, DONE, None]), 1)
         done_tokens = F.pad(tokens[done], (0, 1), value=DONE)
-        answers.append((maze[done], done_tokens, done_logp))
+        after = (0, length - depth - 1)
+        answers.append((maze[done], F.pad(done_tokens, after), F.pad(done_logp, after)))
         low.index_add_(0, maze[done], done_logp.sum(1).exp())
 
         # After the goal every move is allowed and none matters.
@@ -140,7 +141,8 @@ def find_right_answers(
         prefixes += torch.bincount(maze, minlength=count)
         logits = builder.read_level(parent, move + UP, on_path)
     high = (low + dropped).clamp_max(1.0)
-    return RightAnswers(low, high, shortest, prefixes, _as_rollouts(answers, count, length))
+    rollouts = _as_rollouts(*map(torch.cat, zip(*answers, strict=True)), count)
+    return RightAnswers(low, high, shortest, prefixes, rollouts)
 
 
 def _shortest_path(
@@ -188,28 +190,22 @@ def _heaviest(
     return kept, torch.where(dropped, ascending, 0.0).sum(1)
 
 
-def _as_rollouts(answers: list[tuple[Tensor, ...]], count: int, length: int) -> Rollouts:
-    """The answers of `count` mazes as rollouts.
-
-    Each entry of `answers` holds those of one length: their mazes, and "answers length" tokens and
-    log-probabilities.
-    """
-    maze = torch.cat([mazes for mazes, *_ in answers])
+def _as_rollouts(
+    maze: Int[Tensor, " answers"],
+    tokens: Int[Tensor, "answers length"],
+    logp: Float[Tensor, "answers length"],
+    count: int,
+) -> Rollouts:
+    """The answers of `count` mazes as rollouts, each maze's in the order in which they come."""
     by_maze = maze.argsort(stable=True)
     maze = maze[by_maze]
     column = rank_in_problem(maze)
-    shape = (count, int(column.max()) + 1 if len(maze) else 1, length)
-
-    def spread(parts: list[Tensor]) -> Tensor:
-        padded = [F.pad(part, (0, length - part.shape[1])) for part in parts]
-        table = parts[0].new_zeros(shape)
-        table[maze, column] = torch.cat(padded)[by_maze]
-        return table
-
-    tokens = spread([tokens for _, tokens, _ in answers])
-    logp = spread([logp for *_, logp in answers])
+    shape = (count, int(column.max()) + 1 if len(maze) else 1, tokens.shape[1])
+    spread_tokens, spread_logp = tokens.new_zeros(shape), logp.new_zeros(shape)
+    spread_tokens[maze, column] = tokens[by_maze]
+    spread_logp[maze, column] = logp[by_maze]
     # Every token of an answer is a move or DONE, and none of these is PAD.
-    return share_prefixes(tokens, tokens != PAD, logp.float())
+    return share_prefixes(spread_tokens, spread_tokens != PAD, spread_logp.float())
 
 
 def log_pass_rates(
