@@ -23,9 +23,7 @@ def neighbours(cell, cells: int) -> list:
 
 
 def walls_of(passages, cells: int) -> tuple:
-    """The grid in which the cells are open, and the squares between the two cells of
-    every passage.
-    """
+    """The grid in which cells are open, and the squares between the two of every passage."""
     size = 2 * cells + 1
     grid = [[True] * size for _ in range(size)]
     for row, column in itertools.product(range(cells), repeat=2):
@@ -36,9 +34,7 @@ def walls_of(passages, cells: int) -> tuple:
 
 
 def prim(size: int, random) -> tuple:
-    """Prim's algorithm with a uniform frontier: `random` chooses a cell of it, then one of its
-    grown neighbours.
-    """
+    """Prim's algorithm: `random` chooses a cell of the frontier, then a grown neighbour."""
     cells = size // 2
     grown, frontier, passages = set(), [], []
     cell = 0, 0
@@ -77,9 +73,7 @@ def prim_chances(size: int) -> dict:
 
 
 def spanning_trees(size: int) -> set:
-    """Every maze of this size: all sets of as many passages as a tree has, kept where they connect
-    all cells.
-    """
+    """Every maze of this size: all sets of passages that connect all cells as a tree."""
     cells = size // 2
     everywhere = list(itertools.product(range(cells), repeat=2))
     edges = [(one, cell) for one in everywhere for cell in neighbours(one, cells) if one < cell]
@@ -91,9 +85,7 @@ def spanning_trees(size: int) -> set:
 
 
 def is_tree(walls) -> bool:
-    """Cells open, corners and border closed, one passage fewer than cells, and all of it within
-    reach.
-    """
+    """Cells open, corners and border closed, one passage fewer than cells, all in reach."""
     size = len(walls)
     for row, column in itertools.product(range(size), repeat=2):
         odd = row % 2 + column % 2

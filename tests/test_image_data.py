@@ -1,6 +1,4 @@
-"""Digits and procedural pictures: pure in (seed, step), never trained on the test, and classes that
-can be read off.
-"""
+"""Digits and procedural pictures: pure in (seed, step), with classes that can be read off."""
 
 import itertools
 from collections import Counter
@@ -213,9 +211,7 @@ def test_validation_images_are_balanced_too_and_none_is_a_test_image(monkeypatch
 
 
 def test_generators_of_training_are_even_and_those_of_the_evaluation_odd(monkeypatch):
-    """On a CPU torch reads the low 32 bits of a seed, on a GPU all 64: the lowest bit tells them
-    apart on both.
-    """
+    """torch reads all 64 bits of a seed on a GPU, 32 on a CPU: the lowest tells them apart."""
     seen = []
     monkeypatch.setattr(
         ProceduralImages, "_generator", lambda _, seed: seen.append(seed) or torch.Generator()

@@ -21,9 +21,7 @@ LANDSCAPE, TOWER, BANNER = 1.5, 0.2, 5.0  # proportions, width over height
 
 
 def picture(index: int) -> Image.Image:
-    """A smooth picture that tells its index, its left from its right and its top from
-    its bottom.
-    """
+    """A smooth picture that tells its index, its left from its right, its top from its bottom."""
     width, height = 40 + 7 * (index % 5), 30 + 5 * (index % 3)
     x, y = np.meshgrid(np.linspace(0, 180, width), np.linspace(0, 180, height))
     return Image.fromarray(
@@ -181,9 +179,7 @@ def test_a_box_is_shown_as_a_whole_picture(box, flip):
 
 
 def test_a_training_image_is_the_crop_of_its_picture(load, tree):
-    """The pictures' red grows to the right and their green downwards, which tells where a crop was
-    cut.
-    """
+    """Red grows to the right and green downwards, which tells where a crop was cut."""
     source, paths = load(), sorted((tree / "train").rglob("*.JPEG"))
     sizes = np.array([Image.open(paths[row]).size for row in EpochOrder(0, 18).batch_rows(0, 8)])
     boxes, flips = crops(generator(0, "crops", 0), sizes[:, 0] / sizes[:, 1])

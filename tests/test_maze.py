@@ -1,6 +1,4 @@
-"""The maze world: gradients against the slow formula, metrics against the slow verifier, and runs
-that resume.
-"""
+"""The maze world against slow formulas and a slow verifier, and runs that resume."""
 
 import itertools
 import json
@@ -450,9 +448,7 @@ def test_a_record_tells_the_mean_over_the_steps_since_the_last_one(young):
 
 @pytest.mark.parametrize("together", [8192, 32])
 def test_an_examination_counts_what_the_slow_verifier_counts(young, monkeypatch, together):
-    """pass@k from every subset of the 16 rollouts of each of 4 mazes, however many mazes are played
-    at once.
-    """
+    """pass@k from every subset of 16 rollouts of 4 mazes, however many are played at once."""
     monkeypatch.setattr(maze_policy, "EVALUATION_ROLLOUTS", together)
     policy = load_policy(young, config_of(samples=16))
     seen, play = [], policy.sample_rollouts

@@ -121,9 +121,7 @@ def test_every_maze_is_a_spanning_tree_of_its_cells_and_its_path_the_only_shorte
 
 
 def test_a_cell_that_joins_at_once_after_its_neighbour_joins_through_that_neighbour():
-    """A clock of 0, or one so small that adding it changes nothing in float32: 1 of 200,000 mazes
-    of 17x17 has one.
-    """
+    """A clock of 0, or too small to change a float32: 1 of 200,000 mazes of 17x17 has one."""
     # The right upper cell joins with the start.
     clocks = torch.tensor([[[3.0], [0.0]], [[5.0], [1.0]]])
     for choice in (0.0, 0.5, 0.99):
@@ -140,9 +138,7 @@ def test_counting_by_kirchhoff_is_counting_one_by_one(size):
 
 
 def fits(counts: Counter, chances: dict) -> float:
-    """The chi-square p-value of counts against probabilities; outcomes expected fewer than 10 times
-    are one.
-    """
+    """The chi-square p-value of counts; outcomes expected fewer than 10 times are one."""
     total = sum(counts.values())
     assert counts.keys() <= chances.keys()
     common = [maze for maze, chance in chances.items() if total * chance >= 10]
@@ -290,9 +286,7 @@ def near(answer: list[int], rng: random.Random) -> list[int]:
 
 @pytest.mark.parametrize("size", [5, 9])
 def test_walking_judges_thousands_of_rollouts_as_the_slow_verifier_does(size):
-    """Outcomes of all; steps and cells of those that say only moves until the wall, the goal or
-    DONE.
-    """
+    """Outcomes of all; steps and cells where only moves come before a wall, the goal or DONE."""
     rng, mazes = random.Random(size), draw(size, 40, 0, "a", 0, CPU)
     answers = mazes.answers().tolist()
     tokens = torch.tensor([[near(answer, rng) for _ in range(100)] for answer in answers])

@@ -1,6 +1,4 @@
-"""Estimators with a memory: exact while frozen, a pure function of earlier batches, part of every
-checkpoint.
-"""
+"""Estimators with a memory: frozen ones exact, pure in earlier batches, part of checkpoints."""
 
 import itertools
 from fractions import Fraction
@@ -56,9 +54,7 @@ def curverl(batches, window):
 
 
 def moving_baseline(batches, rate):
-    """A weighted mean of the batches' mean rewards: the latest counts 1, each one before it by the
-    factor 1 - rate less.
-    """
+    """A weighted mean of the batches' mean rewards: the factor 1 - rate for each batch of age."""
     weights = [(1 - rate) ** age for age in reversed(range(len(batches)))]
     means = [Fraction(sum(batch), N * len(batch)) for batch in batches]
     total = sum(w * m for w, m in zip(weights, means, strict=True))

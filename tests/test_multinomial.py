@@ -1,6 +1,4 @@
-"""Counts instead of samples: the same distribution, and where noise is averaged out,
-the same mean.
-"""
+"""Counts instead of samples: the same distribution, and the mean where noise is averaged out."""
 
 import itertools
 import math
@@ -35,9 +33,7 @@ def test_counts_are_whole_and_sum_to_n_and_leave_impossible_answers_out(how):
 
 @pytest.mark.parametrize("how", ["numpy", "splitting"])
 def test_counts_are_multinomial(how):
-    """Every outcome of N = 3 against its probability: 35 outcomes, 200,000 draws, the chi-square's
-    99.99% bound.
-    """
+    """All 20 outcomes of N = 3 in 200,000 draws: within the chi-square's 99.99% bound."""
     rows, N = 200_000, 3
     found, times = np.unique(draws(how, rows, N), axis=0, return_counts=True)
     found = {tuple(row.astype(int)): n for row, n in zip(found, times, strict=True)}
@@ -55,9 +51,7 @@ def test_counts_are_multinomial(how):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_loss_of_counts_is_the_loss_of_the_rollouts_themselves(name):
-    """Same gradient for every one of the 5^4 outcomes of four rollouts, so the same
-    distribution.
-    """
+    """The same gradient for every one of the 5^4 outcomes of four rollouts."""
     logits = torch.tensor([[0.3, -1.0, 0.2, 0.9, 0.0]], dtype=torch.float64, requires_grad=True)
     estimator = lab.estimator(name)
     for answers in itertools.product(range(5), repeat=4):
@@ -76,9 +70,7 @@ def test_the_loss_of_counts_is_the_loss_of_the_rollouts_themselves(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_given_k_is_the_conditional_mean_of_the_sampled_gradient(name):
-    """Enumerated: averaging the sampled gradient over all outcomes with K right gives the
-    conditional one exactly.
-    """
+    """Enumerated: the mean of the sampled gradient over all outcomes with K right."""
     N, estimator = 3, lab.estimator(name)
     logits = torch.tensor([[0.3, -1.0, 0.2]], dtype=torch.float64, requires_grad=True)
     right = torch.tensor([[True, False, False]])

@@ -88,9 +88,7 @@ def test_the_expected_gradient_is_the_enumerated_mean_of_every_problem(name, N):
     "name, N", [("rloo", 4), ("grpo", 4), ("maxrl", 4), ("maxrl_eq7", 2), ("pacs_anchor", 6)]
 )
 def test_sampled_gradients_have_the_enumerated_mean_and_spread(name, N):
-    """4,000 groups a problem: within 4.5 standard errors, and a neighbouring estimator would be
-    seen.
-    """
+    """4,000 groups a problem, within 4.5 standard errors: a near estimator would be seen."""
     groups, world = 4000, make(name, "sampled", rollouts=N, problems=4)
     logits = world.model.logits.detach().repeat(groups, 1).requires_grad_()
     right = world.rewards.repeat(groups, 1)

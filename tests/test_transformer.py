@@ -1,6 +1,4 @@
-"""The small language model: the Qwen2 of transformers, number by number, and its attention in two
-parts.
-"""
+"""The small language model: transformers' Qwen2, number by number; attention in two parts."""
 
 import inspect
 import itertools
@@ -42,9 +40,7 @@ def qwen():
 
 
 def perturbed(model: nn.Module, seed: int = 0) -> nn.Module:
-    """All weights moved far from where they start, biases and norms too, so that no part is without
-    effect.
-    """
+    """All weights moved far from their start, so that no part is without effect."""
     random = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, weight in model.named_parameters():

@@ -1,6 +1,4 @@
-"""Rollouts: two ways of sampling that are one, exact in distribution, and scored again with the
-right gradients.
-"""
+"""Rollouts: two samplers that are one, exact in distribution, scored with the right gradients."""
 
 import itertools
 
@@ -19,9 +17,7 @@ PROMPTS = torch.randint(WORDS, (3, 6), generator=torch.Generator().manual_seed(1
 
 
 def perturbed(model: Transformer, seed: int = 0, spread: float = 1.0) -> Transformer:
-    """All weights moved far from where they start, biases and norms too, so that no part is without
-    effect.
-    """
+    """All weights moved far from their start, so that no part is without effect."""
     random = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for weight in model.parameters():
@@ -51,9 +47,7 @@ def sampled(sample, model, uniforms: torch.Tensor, prompts=PROMPTS, ends=ENDS) -
 
 @pytest.fixture
 def scripted(monkeypatch, model):
-    """Rollouts that say the given tokens, "problems rollouts length", whatever the model finds
-    likely.
-    """
+    """Rollouts that say the given tokens, "problems rollouts length", whatever is likely."""
 
     def say(sample, tokens: torch.Tensor) -> Rollouts:
         with monkeypatch.context() as patch:
@@ -64,9 +58,7 @@ def scripted(monkeypatch, model):
 
 
 def after(model: Transformer, prompt: torch.Tensor, said: list[int]) -> torch.Tensor:
-    """Log-probabilities of the next token by reading prompt and answer whole, once more for every
-    token.
-    """
+    """Log-probabilities of the next token by reading prompt and answer whole."""
     tokens = torch.cat((prompt, torch.tensor(said, dtype=prompt.dtype)))[None]
     return model.logits(model.prefill(tokens)[0])[0, -1].log_softmax(-1)
 
@@ -75,9 +67,7 @@ def after(model: Transformer, prompt: torch.Tensor, said: list[int]) -> torch.Te
 def naive(
     model: Transformer, prompt: torch.Tensor, numbers: list[float], ends=ENDS
 ) -> tuple[list[int], list[float]]:
-    """One rollout: at every token, the first word up to which the probabilities exceed
-    the number.
-    """
+    """One rollout: always the first word up to which the probabilities exceed the number."""
     said, logp = [], []
     for number in numbers:
         scores, word = after(model, prompt, said), 0
@@ -179,9 +169,7 @@ def test_greedy_rollouts_say_the_most_likely_token_every_time(model, sample):
     "chances", [[0.25, 0.5, 0.25], [0.1, 0.0, 0.9], [0.0, 1.0, 0.0], [0.3, 0.7, 0.0]]
 )
 def test_inversion_gives_every_word_its_share_of_the_numbers(chances):
-    """1,000 evenly spaced numbers: as many per word as its probability says, none of a word that
-    cannot be.
-    """
+    """Of 1,000 even numbers as many per word as its probability says, none of an impossible one."""
     logp = torch.tensor(chances).log().expand(1000, -1)
     words = sample_token(logp, (torch.arange(1000) + 0.5) / 1000)
     assert torch.bincount(words, minlength=3).tolist() == pytest.approx(
@@ -253,9 +241,7 @@ def test_the_row_a_token_was_drawn_from_holds_the_logits_of_a_full_forward_pass(
 
 @pytest.mark.parametrize("sample", SAMPLERS)
 def test_gradients_are_those_of_one_full_sequence_for_every_rollout(model, sample):
-    """Of a random linear functional of all tokens' log-probabilities, for every parameter, prompts
-    included.
-    """
+    """Of a random linear functional of all log-probabilities, for every parameter."""
     rollouts = 12
     played = sampled(sample, model, uniform(3, rollouts, 7))
     along = torch.randn(played.tokens.shape, generator=torch.Generator().manual_seed(4))
@@ -312,9 +298,7 @@ def test_sampling_reads_every_distinct_prefix_once(model, monkeypatch):
 
 
 def test_prefixes_of_different_problems_are_kept_apart_and_see_only_their_own(scripted):
-    """Two problems that say the same: 3 3, and in the second also 3 4, which shares its first
-    token.
-    """
+    """Two problems that say 3 3, and the second also 3 4, which shares its first token."""
     said = [[[3, 3, 5]] * 2, [[3, 3, 5], [3, 4, 5]], [[7, 0, 0]] * 2]
     tree = scripted(sample_tree, torch.tensor(said)).tree
     words = (tree.tokens + 10 * tree.depths).tolist()
