@@ -154,10 +154,7 @@ def pacs(
 
 
 def pacs_at_anchor(beta: float, score: str, balanced: bool) -> Estimator:
-    """The estimator that the loss `pacs` is where policy and reference agree.
-
-    The score grpo has none there: it gives that of rloo.
-    """
+    """The estimator that `pacs` is where policy and reference agree; of the score grpo, rloo's."""
     score = "rloo" if score == "grpo" else score
     return estimator("pacs_anchor", beta=beta, score=score, balanced=balanced)
 

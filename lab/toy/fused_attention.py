@@ -120,9 +120,7 @@ def _share(
 
 
 def _part(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries, keys and values of one kernel, each "batch heads _ head_size": every head of queries
-    has its own keys and values.
-    """
+    """Queries, keys and values "batch heads _ head_size": keys for every head of queries."""
     group = q.shape[1] // k.shape[1]
     return q, k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
 

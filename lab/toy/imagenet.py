@@ -287,10 +287,7 @@ def splits(folder: Path, classes: int) -> tuple[Split, Split]:
 
 
 def squares(train: Split, val: Split, size: int, cache: Path) -> Path:
-    """The folder of `size` x `size` squares in the cache.
-
-    It is built once, under a lock, and gets its name when it is complete.
-    """
+    """The folder of `size` x `size` squares in the cache: built once, under a lock."""
     from filelock import FileLock
 
     contents = json.dumps(
@@ -360,10 +357,7 @@ def _build(split_by_name: dict[str, Split], size: int, folder: Path) -> None:
 def decode(
     name: str, source: ImageFile, size: int
 ) -> tuple[Shaped[np.ndarray, "3 size size"], float]:
-    """One image as uint8, and its proportions, width over height.
-
-    LabError: the file is not readable as an image.
-    """
+    """One image as uint8, and its width over its height. LabError: it is not readable."""
     from PIL import Image
 
     try:

@@ -37,10 +37,7 @@ Classifier = Callable[[Tensor], Tensor]  # from images to logits
 
 
 class Images(WithGradientSource):
-    """A classifier and its images.
-
-    A batch, and the labels sampled for it, depend on the seed and the step alone.
-    """
+    """A classifier and its images; seed and step alone give a batch and its sampled labels."""
 
     def __init__(self, config: ImagesConfig) -> None:
         self.config = config
@@ -138,10 +135,7 @@ def gradient_norms(
 
 
 def preflight(config: DigitsConfig | ImagesConfig) -> list[str]:
-    """Check the settings together; returns the header's lines on the objective.
-
-    LabError: they cannot run.
-    """
+    """The header's lines on the objective. LabError: the settings cannot run together."""
     source = GradientSource.of(config)
     if isinstance(config, DigitsConfig):
         return source.describe()

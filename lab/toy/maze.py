@@ -78,9 +78,7 @@ class MazeSFT(World):
 
 
 class _WithStatistics(World):
-    """A world whose records hold the mean statistics of the steps since the last one, and with a
-    stopping rule the rollouts spent.
-    """
+    """A world whose records hold the mean statistics since the last one, and rollouts spent."""
 
     model: Transformer
 
@@ -108,9 +106,7 @@ class _WithStatistics(World):
         return metrics | self.spent.metrics(), groups
 
     def accumulated(self) -> dict[str, Tensor]:
-        """The statistics since the last record, each of shape "steps", numbered to keep their order
-        in the record.
-        """
+        """The statistics since the last record, "steps" each, numbered to keep their order."""
         numbered = enumerate(self.step_statistics.items())
         statistics = {
             f"seen/{place:02}/{name}": torch.stack(values) for place, (name, values) in numbered
@@ -322,10 +318,7 @@ class MazeExactRL(_WithStatistics):
 
 
 def preflight(config: MazeConfig) -> list[str]:
-    """Check the settings together; returns the header's lines on the objective.
-
-    LabError: they cannot run.
-    """
+    """The header's lines on the objective. LabError: the settings cannot run together."""
     size, length = config.size, config.length
     prompt = maze_env.prompt_length(maze_env.check_size(size))
     evaluation_set(config, torch.device("cpu"))
@@ -440,10 +433,7 @@ def train(
 def export(
     settings: Mapping[str, Any], state: dict[str, Tensor], folder: Path, merge: bool = False
 ) -> None:
-    """Write the policy of a run with these settings, see `lab.toy.maze_checkpoint`.
-
-    LabError: `merge`, which is for language models.
-    """
+    """Write a run's policy (`lab.toy.maze_checkpoint`). LabError: `merge`, of language models."""
     if merge:
         raise LabError("a maze policy has no adapter: leave --merge out")
     shape = transformer_config(settings["width"], settings["layers"], settings["positions"])

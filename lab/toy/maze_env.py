@@ -62,10 +62,7 @@ class Mazes:
         return self.walls.shape[1]
 
     def prompts(self) -> Int[Tensor, "mazes prompt_length"]:
-        """The mazes as int32 tokens (E.1.2).
-
-        <bos> GRID_START, the rows, each followed by NEWLINE, GRID_END PATH_START.
-        """
+        """As int32 (E.1.2): <bos> GRID_START, the rows, each with NEWLINE, GRID_END PATH_START."""
         count, size = len(self), self.size
         tokens = self.walls.new_empty(count, prompt_length(size), dtype=torch.int8)
         for place, token in ((0, BOS), (1, GRID_START), (-2, GRID_END), (-1, PATH_START)):
@@ -257,10 +254,7 @@ def open_walls(mazes: Mazes, opened: Bool[Tensor, "mazes size size"]) -> Mazes:
 
 
 def is_held_out(mazes: Mazes) -> Bool[Tensor, " mazes"]:
-    """Whether each maze is kept for evaluation.
-
-    This depends on the walls alone, so no maze is used for both training and evaluation.
-    """
+    """Whether each maze is kept for evaluation alone, which depends on its walls alone."""
     odd = np.random.default_rng(0).integers(1, 2**62, mazes.size**2) | 1
     weights = torch.from_numpy(odd).to(mazes.walls.device)
     # A sum, because CUDA has no product of integer matrices. Overflow wraps around, as intended.
@@ -272,10 +266,7 @@ def is_held_out(mazes: Mazes) -> Bool[Tensor, " mazes"]:
 def evaluation_mazes(
     size: int, count: int, device: torch.device, loops: float = 0.0, held_out: bool = True
 ) -> Mazes:
-    """`count` different mazes, `held_out` or any, the same for every seed.
-
-    LabError: there are fewer of this size.
-    """
+    """`count` different mazes, `held_out` or any. LabError: there are fewer of this size."""
     # The streams' names are part of the random numbers and must stay as they are.
     stream, at_once = ("examination", HELD_OUT) if held_out else ("any", 16)
     cpu = torch.device("cpu")

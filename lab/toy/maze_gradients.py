@@ -72,10 +72,7 @@ class RateGradients:
 
 
 def rate_gradients(policy: MazePolicy) -> RateGradients:
-    """Those of the policy's mazes, one backward pass a maze.
-
-    The memory is that of the weights times the number of mazes.
-    """
+    """Those of the policy's mazes, one backward pass each, in memory for mazes x weights."""
     weights = list(policy.model.parameters())
     log_rates = []
     scores = []
@@ -200,10 +197,7 @@ def log_rates_after(policy: MazePolicy, step: Float[Tensor, " weights"]) -> Floa
 
 
 def preflight(config: MazeGradientsConfig) -> list[str]:
-    """Check the settings together; returns the header's lines on the estimators.
-
-    LabError: they cannot be measured.
-    """
+    """The header's lines on the estimators. LabError: these settings cannot be measured."""
     lines = []
     for name in config.estimators:
         for N in config.group_sizes:

@@ -151,10 +151,7 @@ def _shortest_path(
     builder: CachedTreeBuilder,
     length: int,
 ) -> Float[Tensor, " mazes"]:
-    """The probability of `Mazes.path` and DONE; 0 where they exceed the length.
-
-    The paths become the chains of the builder.
-    """
+    """The probability of `Mazes.path` and DONE, 0 if too long; the paths become chains."""
     steps = (mazes.path >= 0).sum(1)
     longest = int(torch.where(steps < length, steps, 1).max())
     moves = F.pad(mazes.path, (0, 1), value=-1)[:, : longest + 1]

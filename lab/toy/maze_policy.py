@@ -330,10 +330,7 @@ def most_frequent(tokens: Int[Tensor, "rollouts length"]) -> str:
 
 
 def as_letters(tokens: list[int]) -> str:
-    """A rollout as the letters U, D, L and R, '.' for DONE and '?' for any other token.
-
-    The padding after it is left out.
-    """
+    """U, D, L and R, '.' for DONE and '?' for any other token, without the padding after it."""
     letters = {UP: "U", UP + 1: "D", UP + 2: "L", UP + 3: "R", DONE: ".", PAD: " "}
     # Padding between other tokens is an error of the model, and stays visible as '?'.
     return "".join(letters.get(token, "?") for token in tokens).rstrip().replace(" ", "?")

@@ -141,10 +141,7 @@ def _times_of_successes(
 
 
 class RolloutsSpent:
-    """How many rollouts a training under a stopping rule has spent, for its records.
-
-    They are part of the training's state; without a rule nothing is.
-    """
+    """The rollouts that a training has spent under its stopping rule, a part of its state."""
 
     def __init__(self, rule: StoppingRule | None) -> None:
         self.rule = rule

@@ -121,9 +121,7 @@ def pass_rates(
     basis = features(len(at_start), shared) if shared else None
 
     def spread(gradient: Array) -> Array:
-        """How logits change along a gradient by the logits: with shared parameters by that of every
-        problem, as far as its features are alike.
-        """
+        """How logits change along a gradient; shared parameters add that of like problems."""
         return gradient if basis is None else basis @ (basis.T @ gradient)
 
     def path(chosen: Estimator) -> Iterator[Array]:
@@ -172,17 +170,13 @@ def _logits_at_start(problems: int, start: ArrayLike | None) -> Array:
 
 
 def draw(pi: Array, u: Array) -> Array:
-    """How often each answer comes up, "problems answers": the first whose cumulative chance exceeds
-    u.
-    """
+    """How often each answer comes up, "problems answers": the first of cumulative chance over u."""
     answer = (u[:, :, None] >= np.cumsum(pi, axis=1)[:, None, :-1]).sum(axis=-1)
     return (answer[:, :, None] == np.arange(pi.shape[1])).sum(axis=1).astype(np.float64)
 
 
 def sampled_gradient(pi: Array, counts: Array, a1: Array, a0: Array) -> Array:
-    """(1/N) sum_i A_i grad log pi(y_i) by the logits, "problems answers", from counts; answer 0 is
-    right.
-    """
+    """(1/N) sum_i A_i grad log pi(y_i) by the logits, "problems answers"; answer 0 is right."""
     N, K = counts[0].sum(), counts[:, :1].astype(int)
     paid = counts * np.where(np.arange(pi.shape[1]) == 0, a1[K], a0[K])
     return (paid - (a1[K] * K + a0[K] * (N - K)) * pi) / N

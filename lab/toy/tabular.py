@@ -75,10 +75,7 @@ class Tabular(WithGradientSource):
 
 
 def preflight(config: TabularConfig) -> list[str]:
-    """Check the settings together; returns the header's lines on the objective.
-
-    LabError: they cannot run.
-    """
+    """The header's lines on the objective. LabError: the settings cannot run together."""
     if not config.hardest < config.easiest:
         raise LabError(
             f"tabular: hardest = {config.hardest} is not below easiest = {config.easiest}: swap"

@@ -36,9 +36,7 @@ PromptCache = list[KeysAndValues]
 
 
 class Prompts(NamedTuple):
-    """Prompts that a model has read: the logits of the token after each, and their keys and values
-    in each layer.
-    """
+    """Prompts that were read: the logits of the token after each, keys and values by layer."""
 
     logits: Float[Tensor, "problems vocabulary"]
     cache: PromptCache

@@ -328,10 +328,7 @@ def rank_in_problem(problem: Int[Tensor, " prefixes"]) -> Int[Tensor, " prefixes
 
 
 class _Columns:
-    """The prefixes of each problem side by side, each in its column.
-
-    So one call of attention serves all problems.
-    """
+    """The prefixes of each problem side by side, so that one call of attention serves all."""
 
     def __init__(
         self, problem: Int[Tensor, " prefixes"], column: Int[Tensor, " prefixes"], problems: int

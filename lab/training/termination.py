@@ -70,10 +70,7 @@ def on_sigterm(act: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def stopping_after_a_step() -> Iterator[Request]:
-    """Inside, SIGTERM is a request that the work checks after each step.
-
-    Terminated: the request came too late to be checked.
-    """
+    """Inside, SIGTERM asks to stop after the step. Terminated: it came too late for that."""
 
     def ask() -> None:
         REQUEST.came = True
