@@ -141,7 +141,8 @@ def find_right_answers(
         prefixes += torch.bincount(maze, minlength=count)
         logits = builder.read_level(parent, move + UP, on_path)
     high = (low + dropped).clamp_max(1.0)
-    rollouts = _as_rollouts(*map(torch.cat, zip(*answers, strict=True)), count)
+    maze, tokens, logp = (torch.cat(column) for column in zip(*answers, strict=True))
+    rollouts = _as_rollouts(maze, tokens, logp, count)
     return RightAnswers(low, high, shortest, prefixes, rollouts)
 
 
