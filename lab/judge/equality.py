@@ -20,21 +20,8 @@ from fractions import Fraction
 from functools import lru_cache
 from math import gcd
 
-from lab.judge.exact_values import (
-    Evaluation,
-    TooLarge,
-    Undefined,
-    points,
-    same_value,
-)
-from lab.judge.formula_reader import (
-    Tree,
-    mentions,
-    names,
-    number,
-    renamed,
-    without_calls,
-)
+from lab.judge.exact_values import Evaluation, TooLarge, Undefined, points, same_value
+from lab.judge.formula_reader import Tree, mentions, names, number, renamed, without_calls
 from lab.judge.meaning import (
     JOINTS,
     NAMELESS,
@@ -168,32 +155,30 @@ class _Comparison:
     def _choice(self, given: Answer, gold: Choice) -> bool:
         if not isinstance(given, Choice):
             return gold.rest is not None and self.same(given, gold.rest)
-        if given.letter != gold.letter or given.rest is None or gold.rest is None:
-            return given.letter == gold.letter
-        return self.same(given.rest, gold.rest)
+        silent = given.rest is None or gold.rest is None
+        return given.letter == gold.letter and (silent or self.same(given.rest, gold.rest))
 
     def _words(self, given: Answer, gold: Answer) -> bool:
-        if isinstance(gold, Words) and isinstance(given, Words):
-            return _closed_up(given.text) == _closed_up(gold.text)
         words, other = (gold, given) if isinstance(gold, Words) else (given, gold)
         assert isinstance(words, Words)  # one of them is
+        text = words.text
+        if isinstance(other, Words):
+            return other.text.replace(" ", "").casefold() == text.replace(" ", "").casefold()
         if isinstance(other, Several) and not other.brackets:  # C, A, B for the ordering CAB
-            letters = [getattr(item, "letter", "?") for item in other.items]
-            return "".join(letters) == words.text
-        if isinstance(other, Value) and words.text in NUMBERS:  # three and 3
-            return not other.others and other.tree == number(NUMBERS[words.text])
-        if isinstance(other, Value) and not other.label:  # a word read as a product of letters
-            return _letters(other.tree) == words.text
-        return False
+            return "".join(getattr(item, "letter", "?") for item in other.items) == text
+        if isinstance(other, Value) and text in NUMBERS:  # three and 3
+            return not other.others and other.tree == number(NUMBERS[text])
+        # a word read as a product of letters
+        return isinstance(other, Value) and not other.label and _letters(other.tree) == text
 
     def _based(self, given: Answer, gold: InBase) -> bool:
         plain = re.sub(r"[\s,${}]|\\[,!;]", "", self.answer).lstrip("0")
         return isinstance(given, Value) and plain == gold.digits
 
-    def _time(self, given: Answer, gold: Answer) -> bool:
-        if not (isinstance(given, Time) and isinstance(gold, Time)):
+    def _time(self, given: Answer, gold: Time) -> bool:
+        if not isinstance(given, Time):
             return False
-        if (given.hour, given.minute, given.second) == (gold.hour, gold.minute, gold.second):
+        if replace(given, half="") == replace(gold, half=""):
             return given.half == gold.half or not (given.half and gold.half)
         return bool(gold.half or given.half) and _of_day(given) == _of_day(gold)
 
@@ -216,39 +201,38 @@ class _Comparison:
             if defined.label != wanted.label:
                 return self._relation(given, gold)
             given, gold = defined, wanted
-        if any(not self.equal(other, given.tree) for other in given.others):
-            return False
-        if any(not self.equal(other, given.tree, Fraction(1, 50)) for other in given.near):
-            return False
-        trees = [given.tree, *given.near]
-        return any(self._quantity(Value(tree, given.unit), gold) for tree in trees)
+        sides = [(other, None) for other in given.others]
+        sides += [(other, Fraction(1, 50)) for other in given.near]
+        return all(self.equal(other, given.tree, within) for other, within in sides) and any(
+            self._quantity(Value(tree, given.unit), gold) for tree in (given.tree, *given.near)
+        )
 
     def _quantity(self, given: Value, gold: Value) -> bool:
         """A number and its unit. A unit counts where the gold has one and the answer gives one."""
         a, b = given.tree, gold.tree
         mine, wanted = given.unit, gold.unit
-        if mine is not None and wanted is not None:
-            if mine.dimension == wanted.dimension:
-                a, b = ("*", a, number(mine.factor)), ("*", b, number(wanted.factor))
-                return self.equal(a, b, self.tolerance)
-            if {mine.dimension, wanted.dimension} != {_DEGREES, _RADIANS}:
-                return False
-        elif self.equal(a, b, self.tolerance):
-            return True
+        if mine is None or wanted is None:
+            if self.equal(a, b, self.tolerance):
+                return True
+        elif mine.dimension == wanted.dimension:
+            a, b = ("*", a, number(mine.factor)), ("*", b, number(wanted.factor))
+            return self.equal(a, b, self.tolerance)
+        elif {mine.dimension, wanted.dimension} != {_DEGREES, _RADIANS}:
+            return False
         pure = _pure(a, mine), _pure(b, wanted)
         return pure != (a, b) and self.equal(*pure, self.tolerance)
 
     # --- Lists, sets, intervals -----------------------------------------------------------------
 
     def _several(self, given: Answer, gold: Answer) -> bool:
-        if isinstance(given, Several) and given.value and isinstance(gold, Value):
-            return self._value(given.value, gold)  # P(5, 3) is 60
-        if isinstance(given, Value) and isinstance(gold, Several) and len(gold.items) == 1:
-            return self.same(given, gold.items[0])
         if isinstance(gold, Value) and isinstance(given, Several):
+            if given.value:
+                return self._value(given.value, gold)  # P(5, 3) is 60
             return (
                 given.brackets == "{}" and len(given.items) == 1 and self.same(given.items[0], gold)
             )
+        if isinstance(given, Value) and isinstance(gold, Several) and len(gold.items) == 1:
+            return self.same(given, gold.items[0])
         if not (isinstance(given, Several) and isinstance(gold, Several)):
             return False
         if given.label and gold.label and not _same_label(given.label, gold.label):
@@ -270,21 +254,20 @@ class _Comparison:
         return 0 < len(given) == len(gold) and all(map(self.same, given, gold))
 
     def _matched(self, given: list[Answer], gold: list[Answer], as_set: bool) -> bool:
-        """Whether each item has its equal on the other side, in any order."""
+        """Whether each item has its equal on the other side, in any order; in a set, several."""
         if not as_set and len(given) != len(gold):
             return False
         if len(given) * len(gold) > 400:
             raise TooLarge
-        waiting = list(gold)
+        if as_set:
+            found = all(any(self.same(item, other) for other in gold) for item in given)
+            return found and all(any(self.same(item, other) for item in given) for other in gold)
         for item in given:
-            equal = next((other for other in waiting if self.same(item, other)), None)
-            if equal is not None:
-                waiting.remove(equal)
-            elif not (as_set and any(self.same(item, other) for other in gold)):
+            equal = next((other for other in gold if self.same(item, other)), None)
+            if equal is None:
                 return False
-        return not waiting or (
-            as_set and all(any(self.same(item, other) for item in given) for other in waiting)
-        )
+            gold.remove(equal)
+        return True
 
     def _region(self, given: Answer, gold: Answer) -> bool:
         left, right = _letter(given), _letter(gold)
@@ -321,32 +304,24 @@ class _Comparison:
         return [((places[0], answer.brackets[0] != "["), (places[1], answer.brackets[1] == "]"))]
 
     def _solved(self, relation: Relation) -> Region:
-        """An inequality of one letter that stands alone."""
+        """An inequality of one letter that stands alone: 0 < x < 2, |x| < 2, x^2 < 4."""
         signs, sides = relation.signs, relation.sides
-        if len(sides) == 2 and (size := _size_below(sides[0], sides[1])):  # |x| < 2, x^2 < 4
-            place, closed = self._place(size), signs[0] in (r"\le", r"\ge")
-            if place > 0 and signs[0] in ("<", r"\le"):
-                return [((-place, not closed), (place, closed))]
-            if place > 0 and signs[0] in (">", r"\ge"):
-                return [(_LINE[0], (-place, closed)), ((place, not closed), _LINE[1])]
-        where = [i for i, side in enumerate(sides) if side[0] == "name" and side[1] != "infty"]
-        if len(where) != 1 or len(sides) > 3 or "=" in signs:
+        if len(sides) == 2 and (size := _size_below(sides[0], sides[1])):
+            place, sign = self._place(size), signs[0]
+            if place > 0 and sign in ("<", ">", r"\le", r"\ge"):
+                rays = _ray(sign, place), _ray(_FLIPPED[sign], -place)
+                return _intersection(*rays) if sign in ("<", r"\le") else rays[0] + rays[1]
+        letters = [side for side in sides if side[0] == "name" and side[1] != "infty"]
+        if len(letters) != 1 or "=" in signs:
             raise _NotOnTheLine
-        at = where[0]
-        low, high = _LINE
-        for i, side in enumerate(sides):
-            if i != at:
-                sign = signs[i] if i < at else _FLIPPED[signs[at]]
-                place = self._place(side)  # place sign letter
-                if abs(i - at) > 1 or (sign == r"\ne" and len(sides) > 2):
-                    raise _NotOnTheLine
-                if sign == r"\ne":
-                    return [(low, (place, False)), ((place, True), high)]
-                if sign in ("<", r"\le"):
-                    low = (place, sign == "<")
-                else:
-                    high = (place, sign == r"\ge")
-        return [(low, high)]
+        rays = []
+        for left, sign, right in zip(sides, signs, sides[1:], strict=False):
+            if right == letters[0]:
+                left, sign, right = right, _FLIPPED[sign], left
+            if left != letters[0]:
+                raise _NotOnTheLine
+            rays.append(_ray(sign, self._place(right)))
+        return _intersection(*rays)
 
     def _place(self, tree: Tree) -> Fraction | float:
         """A place on the real line: equal numbers give equal places."""
@@ -440,6 +415,14 @@ def _letter(answer: Answer) -> str:
         return min(found) if len(found) == 1 else ""
     joined = map(_letter, _items(answer, *JOINTS))
     return next(filter(None, joined), "")
+
+
+def _ray(sign: str, place: Fraction | float) -> Region:
+    """The numbers x with x < `place`, or another sign."""
+    if sign == r"\ne":
+        return _complement([((place, False), (place, True))])
+    cut = (place, sign in (r"\le", ">"))
+    return [(_LINE[0], cut) if sign in ("<", r"\le") else (cut, _LINE[1])]
 
 
 def _merged(intervals: Region) -> Region:
@@ -567,10 +550,6 @@ def _as_relation(answer: Answer) -> Relation | None:
     if isinstance(answer, Value) and answer.label and not answer.others:
         return Relation((answer.label, answer.tree), ("=",))
     return None
-
-
-def _closed_up(words: str) -> str:
-    return words.replace(" ", "").casefold()
 
 
 def _letters(tree: Tree) -> str:

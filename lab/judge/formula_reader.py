@@ -9,7 +9,8 @@ A letter before brackets may be a function or a factor: f(x), x(x+1). The reader
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -42,11 +43,12 @@ _TOKEN = re.compile(
     r"|(?P<mark>[-+*/^_=<>()\[\]{}|,;!%:&']))"
 )
 _ACCENTS = frozenset("dot ddot vec hat tilde overline overrightarrow widehat".split())
-_MATHBB = re.compile(r"\\mathbb\s*\{?\s*([A-Z])\s*\}?")
 
 
 OPENING = ("(", "[", "{")
 CONSTANTS = ("pi", "e", "i")
+_OF_TWO = {r"\frac": "/", r"\binom": "binom"}
+_ENCLOSED = {"|": ("abs", "|"), r"\lfloor": ("floor", r"\rfloor"), r"\lceil": ("ceil", r"\rceil")}
 # A letter of these before brackets is a function, whatever it is applied to.
 FUNCTION_LETTERS = frozenset("f g h F G H P phi psi Phi Psi".split())
 
@@ -146,13 +148,16 @@ def mentions(tree: Tree, *wanted: str) -> bool:
     return any(part[1 if part[0] == "name" else 0] in wanted for part in parts(tree))
 
 
+def rebuilt(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
+    """A formula after a change of each of its parts, and then of itself."""
+    if tree[0] not in ("number", "name"):
+        tree = (tree[0], *(rebuilt(part, change) for part in tree[1:]))
+    return change(tree)
+
+
 def renamed(tree: Tree, old: str, new: str) -> Tree:
     """A formula with another name for one of its letters."""
-    if tree[0] == "number":
-        return tree
-    if tree[0] == "name":
-        return ("name", new) if tree[1] == old else tree
-    return (tree[0], *(renamed(part, old, new) for part in tree[1:]))
+    return rebuilt(tree, lambda part: ("name", new) if part == ("name", old) else part)
 
 
 def without_calls(*trees: Tree) -> list[Tree]:
@@ -162,26 +167,18 @@ def without_calls(*trees: Tree) -> list[Tree]:
     usually one (f, g, P), or if it is applied somewhere to a letter, a number or several of them.
     A function applied is an unknown of its own: ("apply", function, argument, ...).
     """
-    bare: set[str] = set()
-    called: set[str] = set()
-
-    def look(tree: Tree) -> None:
-        if tree[0] == "number":
-            return
-        if tree[0] == "name":
-            bare.add(tree[1])
-            return
-        applied = tree[0] in ("call", "apply")
-        if applied:
-            simple = all(part[0] in ("name", "number") for part in tree[2:])
-            if tree[1][1] in FUNCTION_LETTERS or simple or tree[0] == "apply":
-                called.add(tree[1][1])
-        for part in tree[2 if applied else 1 :]:
-            look(part)
-
-    for tree in trees:
-        look(tree)
-    return [_decided(tree, frozenset(called - bare)) for tree in trees]
+    every = [part for tree in trees for part in parts(tree)]
+    calls = [part for part in every if part[0] in ("call", "apply")]
+    called = {
+        name
+        for kind, (_, name), *arguments in calls
+        if kind == "apply"
+        or name in FUNCTION_LETTERS
+        or all(argument[0] in ("name", "number") for argument in arguments)
+    }
+    bare = Counter(part[1] for part in every if part[0] == "name")
+    bare -= Counter(part[1][1] for part in calls)
+    return [_decided(tree, frozenset(called - bare.keys())) for tree in trees]
 
 
 def _decided(tree: Tree, functions: frozenset[str]) -> Tree:
@@ -204,13 +201,18 @@ class Reader:
     """Reads the tokens of one formula from left to right, up to the unit after it."""
 
     def __init__(self, text: str) -> None:
-        self.text = _MATHBB.sub(r"\\set\1 ", text)
-        self.rest = tokens(self.text)[::-1]
+        self.text = text
+        self.rest = tokens(text)[::-1]
         self.last = Token()
 
     @property
     def next(self) -> str:
         return self.rest[-1] if self.rest else ""
+
+    @property
+    def value(self) -> Fraction | None:
+        """The value of the next token, if it is a number."""
+        return self.rest[-1].value if self.rest else None
 
     def take(self, expected: str = "") -> Token:
         if not self.rest or (expected and self.next != expected):
@@ -218,11 +220,9 @@ class Reader:
         self.last = self.rest.pop()
         return self.last
 
-    def number(self) -> Tree | None:
-        """The number that is next, with all of its digits, if there is one."""
-        if self.rest and self.rest[-1].value is not None:
-            return number(self.take().value or 0)
-        return None
+    def taken(self, *sought: str) -> str:
+        """The next token, which is taken, if it is one of these."""
+        return self.take() if self.next in sought else ""
 
     def formula(self) -> tuple[Tree, str]:
         """The formula, and the text after it, which may be a unit. Errors: `Unreadable`."""
@@ -231,14 +231,13 @@ class Reader:
 
     def halves(self, above: Tree) -> Tree:
         r"""What {above \over below} and {above \choose below} mean, if such a command follows."""
-        if self.next in (r"\over", r"\choose"):
-            return ("/" if self.take() == r"\over" else "binom", above, self.sum())
+        if command := self.taken(r"\over", r"\choose"):
+            return ("/" if command == r"\over" else "binom", above, self.sum())
         return above
 
     def sum(self) -> Tree:
         result = number(0) if self.next in (r"\pm", r"\mp") else self.product()
-        while self.next in ("+", "-", r"\pm", r"\mp"):
-            sign = self.take()
+        while sign := self.taken("+", "-", r"\pm", r"\mp"):
             right = self.product()
             if sign in ("+", "-"):
                 result = ("+", result, right if sign == "+" else ("-", right))
@@ -247,15 +246,13 @@ class Reader:
         return result
 
     def product(self) -> Tree:
-        result = self.signed()
+        result = self.signed(self.power)
         while True:
-            if self.next in ("*", r"\cdot", r"\times"):
-                self.take()
-                result = ("*", result, self.signed())
-            elif self.next in ("/", r"\div"):
-                self.take()
+            if self.taken("*", r"\cdot", r"\times"):
+                result = ("*", result, self.signed(self.power))
+            elif self.taken("/", r"\div"):
                 word = self.next
-                result = ("/", result, self.signed())
+                result = ("/", result, self.signed(self.power))
                 if len(word) > 1 and word.isalpha() and word not in _WORDS:  # t/RC is t over RC
                     for _ in word[1:]:
                         result = ("/", result, self.power())
@@ -264,21 +261,21 @@ class Reader:
             else:
                 return result
 
-    def signed(self) -> Tree:
-        """A factor, which may have a sign: 3*-2."""
-        if self.next in ("+", "-"):
-            return self.signed() if self.take() == "+" else ("-", self.signed())
-        return self.power()
+    def signed(self, read: Callable[[], Tree]) -> Tree:
+        """What `read` reads, which may have a sign: 3*-2."""
+        if sign := self.taken("+", "-"):
+            return self.signed(read) if sign == "+" else ("-", self.signed(read))
+        return read()
 
     def begins(self) -> bool:
         """Whether a factor begins here, so that a product goes on without a sign."""
         token = self.next
-        if not token or (self.rest[-1].value is not None):
+        if not token or self.value is not None:
             return bool(token)
         if len(token) > 1 and self.unit_begins(token):
             return False
         return (
-            token in ("(", "{", "[", r"\frac", r"\sqrt", r"\binom", r"\lfloor", r"\lceil", r"\text")
+            token in (*OPENING, *_OF_TWO, r"\sqrt", r"\lfloor", r"\lceil", r"\text")
             or token[0].isalpha()
             or token.startswith(r"\text{")
             or (token[0] == "\\" and token[1:] in _NAMES | FUNCTIONS | _ACCENTS)
@@ -302,165 +299,133 @@ class Reader:
         result = self.base()
         if result[0] == "name" and first not in OPENING and may_call:
             result = self.called(result)
-        while True:
-            if self.next == "^":
-                self.take()
-                if self._degree():
-                    result = ("degrees", result)
-                else:
-                    result = ("^", result, self.exponent())
-            elif self.next == r"\circ":
-                self.take()
-                result = ("degrees", result)
-            elif self.next == "!":
-                self.take()
+        while mark := self.taken("^", r"\circ", "!", "%"):
+            if mark == "^" and not self.taken(r"\circ"):
+                # of a number all digits, as in 10^33
+                result = ("^", result, self.number() or self.argument())
+            elif mark == "!":
                 result = ("!", result)
-            elif self.next == "%":
-                self.take()
+            elif mark == "%":
                 result = ("/", result, number(100))
             else:
-                return result
+                result = ("degrees", result)
+        return result
 
     def called(self, name: Tree) -> Tree:
         r"""A letter with the brackets after it: f(x), P(A, B), E[X], f^{-1}(x)."""
-        inverse = ["^", "{", "-", "1", "}", "("]
-        if [str(token) for token in self.rest[: -len(inverse) - 1 : -1]] == inverse:
-            if name[1] in FUNCTION_LETTERS:
-                del self.rest[-len(inverse) + 1 :]
-                name = ("name", name[1] + "^-1")
+        inverse = ["(", "}", "1", "-", "{", "^"]
+        if self.rest[-len(inverse) :] == inverse and name[1] in FUNCTION_LETTERS:
+            del self.rest[-len(inverse) + 1 :]
+            name = ("name", name[1] + "^-1")
         closing = {"(": ")", "[": "]"}.get(self.next)
         if closing is None or name[1] in CONSTANTS:
             return name
-        arguments = self.arguments(self.next, closing)
+        self.take()
+        arguments = [self.sum()]
+        while self.taken(","):
+            arguments.append(self.sum())
+        self.take(closing)
         if name[1] in ("C", "P") and [argument[0] for argument in arguments] == ["number"] * 2:
             chosen = ("binom", *arguments)  # P(5, 3): in order
             return chosen if name[1] == "C" else ("*", chosen, ("!", arguments[1]))
         return ("call", name, *arguments)
 
-    def arguments(self, opening: str, closing: str) -> list[Tree]:
-        """Formulas between brackets, with commas between them."""
-        self.take(opening)
-        found = [self.sum()]
-        while self.next == ",":
-            self.take()
-            found.append(self.sum())
-        self.take(closing)
-        return found
-
-    def exponent(self) -> Tree:
-        """What stands above: a group or a token; of a number all digits, as in 10^33."""
-        return self.number() or self.argument()
-
-    def _degree(self) -> bool:
-        r"""Takes \circ or {\circ}, if it is next."""
-        if self.next == r"\circ":
-            self.take()
-            return True
-        if [str(token) for token in self.rest[-3:]] == ["}", r"\circ", "{"]:
-            del self.rest[-3:]
-            self.last = Token("}")
-            return True
-        return False
+    def number(self) -> Tree | None:
+        """The number that is next, with all of its digits, if there is one."""
+        return None if self.value is None else number(self.take().value or 0)
 
     def base(self) -> Tree:
         token = self.take()
         if token.value is not None:
-            return self.mixed(token)
+            return self.mixed(token, token.value)
         if token in OPENING:
             result = self.sum()
             if token == "{":
                 result = self.halves(result)
             self.take({"(": ")", "[": "]", "{": "}"}[token])
             return ("group", result) if result[0] == "call" else result
-        if token == "|":
+        if token in _ENCLOSED:
+            kind, closing = _ENCLOSED[token]
             result = self.sum()
-            self.take("|")
-            return ("abs", result)
-        if token == r"\frac":
-            return ("/", self.argument(), self.argument())
-        if token == r"\binom":
-            return ("binom", self.argument(), self.argument())
+            self.take(closing)
+            return (kind, result)
+        if token in _OF_TWO:
+            return (_OF_TWO[token], self.argument(), self.argument())
         if token in (r"\sqrt", "sqrt"):
             return self.root()
-        if token in (r"\lfloor", r"\lceil"):
-            result = self.sum()
-            self.take("\\r" + token[2:])
-            return (token[2:], result)
-        if token[0] == "\\" and token[1:] in _ACCENTS:
-            return self.accented(token[1:])
-        name = str(token)[1:] if token[0] == "\\" else str(token)
+        name = token.removeprefix("\\")
+        if token[0] == "\\" and name in _ACCENTS:  # \vec{v}, \overline{AB}
+            braced = self.taken("{")
+            name = f"{name} {self.take()}"
+            if braced:
+                self.take("}")
+            return self.indexed(name)
         name = _ALIASES.get(name, name) or name
         if name in FUNCTIONS:
             return self.function(name)
-        if name.startswith("text{"):
-            return self.worded(name[5:-1].strip())
-        if token[0] == "\\" and name not in _NAMES:
+        if name.startswith("text{"):  # one letter, or a number
+            name = name[5:-1].strip()
+            if re.fullmatch("[0-9]+", name):
+                return number(int(name))
+            if not re.fullmatch("[A-Za-z]", name):
+                raise Unreadable(name)
+        elif not name[0].isalpha() or (token[0] == "\\" and name not in _NAMES):
             raise Unreadable(name)
-        if not name[0].isalpha():
-            raise Unreadable(name)
-        if token[0] != "\\" and len(name) > 1 and name not in _WORDS:
-            return self.letters(name)
+        elif token[0] != "\\" and len(name) > 1 and name not in _WORDS:
+            # Letters side by side are a product; gcd(4, 6) is an unknown function.
+            if len(name) > 5 or (name in ("gcd", "lcm", "max", "min") and self.next in OPENING):
+                raise Unreadable(name)
+            self.rest.extend(Token(letter) for letter in reversed(name[1:]))
+            name = name[0]
         return self.indexed(name)
 
-    def mixed(self, token: Token) -> Tree:
-        r"""A number, with the fraction that follows a whole one: 1\frac{1}{2} is 3/2."""
-        whole = token.value
-        assert whole is not None  # the caller has seen it
-        if whole.denominator == 1 and "." not in token and self.rest:
-            if self.next == r"\frac":
-                saved = list(self.rest)
-                self.take()
-                top, below = self.argument(), self.argument()
-                if (
-                    top[0] == below[0] == "number"
-                    and top[1].denominator == below[1].denominator == 1
-                    and 0 < top[1] < below[1]
-                ):
-                    return number(whole + top[1] / below[1])
-                self.rest = saved
-            # 1 1/2, a mixed number without LaTeX
-            if len(self.rest) >= 3 and self.rest[-1].value is not None and self.rest[-2] == "/":
-                top_value, below_value = self.rest[-1].value, self.rest[-3].value
-                if below_value and 0 < top_value < below_value:
-                    del self.rest[-3:]
-                    return number(whole + top_value / below_value)
-            if self.rest and self.rest[-1].value is not None:
-                raise Unreadable("two numbers side by side")
+    def mixed(self, token: str, whole: Fraction) -> Tree:
+        r"""A number, with the fraction that follows a whole one: 1\frac{1}{2} is 3/2, 1 1/2 too."""
+        if whole.denominator > 1 or "." in token:
+            return number(whole)
+        before = list(self.rest)
+        part: Tree = number(0)
+        if self.taken(r"\frac"):
+            part = ("/", self.argument(), self.argument())
+        elif self.value is not None and self.rest[-2:-1] == ["/"]:
+            above = self.number()
+            self.take()
+            part = ("/", above, self.number() or number(0))
+        if part[0] == "/" and all(side[0] == "number" for side in part[1:]):
+            top, below = part[1][1], part[2][1]
+            if 0 < top < below and top.denominator == below.denominator == 1:
+                return number(whole + top / below)
+        self.rest = before
+        if self.value is not None:
+            raise Unreadable("two numbers side by side")
         return number(whole)
 
     def argument(self) -> Tree:
         r"""What a command takes: a group, or one token; of a number, one digit, as in \frac12."""
-        token = self.next
-        if token.isdigit():
-            self.take()
-            if token[1:]:
-                rest = Token(token[1:])
-                rest.value = Fraction(token[1:])
-                self.rest.append(rest)
-            return number(int(token[0]))
-        if token in ("+", "-"):
-            self.take()
-            return self.argument() if token == "+" else ("-", self.argument())
-        return self.number() or self.base()
+        return self.signed(self.first)
+
+    def first(self) -> Tree:
+        digits = self.next
+        if not digits.isdigit():
+            return self.number() or self.base()
+        self.take()
+        if digits[1:]:
+            self.rest.append(Token(digits[1:]))
+            self.rest[-1].value = Fraction(digits[1:])
+        return number(int(digits[0]))
 
     def root(self) -> Tree:
         degree = number(2)
-        if self.next == "[":
-            self.take()
+        if self.taken("["):
             degree = self.sum()
             self.take("]")
         return ("root", self.number() or self.argument(), degree)  # √51: the whole number
 
     def function(self, name: str) -> Tree:
         r"""A function with its base and power, then its argument: \log_2^3 8, \sin 2x."""
-        base: Tree | None = None
-        exponent: Tree | None = None
-        while self.next in ("_", "^"):
-            mark = self.take()
-            if mark == "_":
-                base = self.argument()
-            else:
-                exponent = self.argument()
+        around: dict[str, Tree] = {}
+        while mark := self.taken("_", "^"):
+            around[mark] = self.argument()
         grouped = self.next in ("(", "[", "{", "|")
         argument = self.power(may_call=self.next in FUNCTION_LETTERS)  # \sin f(x), \sin x(x+1)
         while not grouped and self.begins() and self.next.lstrip("\\") not in FUNCTIONS:
@@ -472,51 +437,16 @@ class Reader:
             argument = ("/", argument, self.power())
         if name == "cis":
             return ("+", ("cos", argument), ("*", ("name", "i"), ("sin", argument)))
-        if exponent == ("-", number(1)):
+        if around.get("^") == ("-", number(1)):
             return ("arc" + name.removeprefix("arc"), argument)
-        result: Tree = (name, argument) if base is None else (name, argument, base)
-        return result if exponent is None else ("^", result, exponent)
-
-    def worded(self, word: str) -> Tree:
-        r"""One letter in \text{...}, or a number."""
-        if len(word) == 1 and word.isalpha() and word.isascii():
-            return self.indexed(word)
-        if re.fullmatch(r"[0-9]+", word):
-            return number(int(word))
-        raise Unreadable(word)
-
-    def letters(self, word: str) -> Tree:
-        """Letters side by side are a product; the last one takes an index or a power."""
-        if len(word) > 5:
-            raise Unreadable(word)
-        if word in ("gcd", "lcm", "max", "min") and self.next in OPENING:  # unknown functions
-            raise Unreadable(word)
-        self.rest.extend(Token(letter) for letter in reversed(word[1:]))
-        return self.indexed(word[0])
-
-    def accented(self, accent: str) -> Tree:
-        r"""A name with a mark above it: \vec{v}, \overline{AB}."""
-        if self.next == "{":
-            self.take()
-            name = self.take()
-            self.take("}")
-        else:
-            name = self.take()
-        return self.indexed(f"{accent} {name}")
+        result = (name, argument, around["_"]) if "_" in around else (name, argument)
+        return ("^", result, around["^"]) if "^" in around else result
 
     def indexed(self, name: str) -> Tree:
         """A name with what stands below it, and its primes: x_1, a_{n+1}."""
-        if self.next == "_":
-            self.take()
-            if self.next == "{":
-                depth, below = 0, ""
-                while True:
-                    token = self.take()
-                    depth += (token == "{") - (token == "}")
-                    if depth == 0:
-                        break
-                    below += token
-                name += "_" + below.replace("{", "").replace("}", "")
-            else:
-                name += "_" + self.take()
+        if self.taken("_"):
+            below = str(self.take())
+            while below[0] == "{" and below.count("{") > below.count("}"):
+                below += self.take()
+            name += "_" + below.replace("{", "").replace("}", "")
         return ("name", name)

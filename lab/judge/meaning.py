@@ -10,7 +10,7 @@ brackets.
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate, chain, pairwise, product
 
@@ -23,6 +23,7 @@ from lab.judge.formula_reader import (
     mentions,
     names,
     number,
+    rebuilt,
     renamed,
     without_calls,
 )
@@ -100,10 +101,9 @@ class Time:
 
 @dataclass(frozen=True)
 class Words:
-    """Text, in lower case without punctuation; `written`: its letters as they stand."""
+    """Text, in lower case without punctuation."""
 
     text: str
-    written: str = field(default="", compare=False)
 
 
 Answer = Value | Several | Relation | Choice | InBase | Time | Words
@@ -126,9 +126,10 @@ NUMBERS = dict(zip(_ONES, range(20), strict=True)) | {
     for one in range(10)
 }
 _CHOICE = re.compile(
-    r"(?:(?:option|choice|answer)\s+)?(?:\(\s*([A-J])\s*\)|([A-J])\s*[).:])\s*[.:]?\s*(.*)",
+    r"(?:(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?(?:\(\s*([A-J])\s*\)|([A-J])(?:\s*[).:]|$))\s*[.:]?\s*(.*)",
     re.DOTALL,
 )
+_SIGN = re.compile(r"[-+*/^_!=<>,]|\\(?:cup|cap|in|cdot|times|le|ge)\b")
 _TIME = re.compile(
     r"(\d{1,2})(?::([0-5]\d))?(?::([0-5]\d))?\s*"
     r"(a\.?\s?m\.?|p\.?\s?m\.?|noon|midnight|o'clock)?", re.IGNORECASE
@@ -138,17 +139,12 @@ _BASE = re.compile(
     r"(?:_\s*\{?\s*[(\[]?\s*(?:base\s*)?(\d{1,2}|[a-z]+)\s*[)\]]?\s*\}?"
     r"|\(?\s*(?:in\s+)?(?:base[\s-]+(\d{1,2}|[a-z]+)|(binary|octal|hexadecimal))\s*\)?)"
 )
-_BASES = dict(
-    zip(
-        "two three four five six seven eight nine ten eleven twelve sixteen".split(),
-        [*range(2, 13), 16],
-        strict=True,
-    )
-) | {"bin": 2, "binary": 2, "oct": 8, "octal": 8, "decimal": 10, "hex": 16, "hexadecimal": 16}
+_BASES = NUMBERS | {
+    "bin": 2, "binary": 2, "oct": 8, "octal": 8, "decimal": 10, "hex": 16, "hexadecimal": 16
+}  # fmt: skip
 _LETTERS = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*")
 _DEGREES = re.compile(
-    r"(?P<before>.*?[0-9})])\s*\^?\s*(?:\{\s*\\circ\s*\}|\\circ)\s*(?P<scale>\\text\{\s*[CF]\s*\}|[CF])",
-    re.DOTALL,
+    r"(?P<before>.*?[0-9})])\s*\^?\s*\\circ\s*(?P<scale>\\text\{\s*[CF]\s*\}|[CF])", re.DOTALL
 )
 _ASIDE = re.compile(r"\s*\b(?:(?:in )?total|altogether|each|left|remaining|(?:in |of )?profit)$")
 _SUCH = re.compile(r"(?:such|different|distinct|possible|more)\s+(?=[a-z])")
@@ -160,9 +156,7 @@ _MONEY = re.compile(
 )  # fmt: skip
 _RATE = re.compile(r"(.*[0-9])\s*(?:\\text\{\s*)?(per [^{}]*)\}?")
 _BETWEEN = re.compile(r"\\text\{\s*,?\s*(or|and)\s*,?\s*\}|(?<![A-Za-z\\])(or|and)(?![A-Za-z])")
-_CONDITION = re.compile(
-    r"\\\{\s*[a-z]\s*(?:\\in\s*\\mathbb\s*\{?R\}?\s*)?[|:]\s*(.*?)\s*\\\}", re.DOTALL
-)
+_CONDITION = re.compile(r"\\\{\s*[a-z]\s*(?:\\in\s*\\setR\s*)?[|:]\s*(.*?)\s*\\\}", re.DOTALL)
 _NAMED = re.compile(r"[^-+0-9=<>|&][^=<>|&]*=\s*([^=]*)")
 _MATRIX = re.compile(
     r"\\begin\{(?P<kind>[pbB]?(?:small)?matrix)\}(?P<cells>.*?)\\end\{(?P=kind)\}"
@@ -186,31 +180,49 @@ _RESIDUE = re.compile(
 _INTEGER = r"(?:an |any |some |is an |is any )?integer"
 _QUANTIFIED = re.compile(
     r"(?P<formula>.*?)\s*(?:[,;]\s*|(?=\())(?:\\text\{[^{}]*\}\s*)?\(?\s*(?:"
-    rf"(?P<letter>[a-z])\s*(?:\\in\s*\\mathbb\s*\{{?\s*Z\s*\}}?|\\text\{{\s*{_INTEGER}\s*\}})"
+    rf"(?P<letter>[a-z])\s*(?:\\in\s*\\setZ|\\text\{{\s*{_INTEGER}\s*\}})"
     rf"|\\text\{{\s*(?:for )?{_INTEGER}\s*\}}\s*(?P<after>[a-z]))\s*\)?", re.DOTALL
 )  # fmt: skip
 _OVER_INTEGERS = re.compile(  # the union over all integers k
-    r"\\cup\s*(?:\\limits)?\s*_\s*\{\s*([a-z])\s*(?:\\in\s*\\mathbb\s*\{?\s*Z\s*\}?"
+    r"\\cup\s*(?:\\limits)?\s*_\s*\{\s*([a-z])\s*(?:\\in\s*\\setZ"
     r"|=\s*-\s*\\infty)\s*\}\s*(?:\^\s*\{?\s*\+?\s*\\infty\s*\}?)?(.*)", re.DOTALL
 )  # fmt: skip
 _LEAD = re.compile(  # what only leads to the answer: "So the answer is", "Ans:"
-    r"(?:(?:so|thus|hence|therefore)\b\s*,?\s*)?(?:(?:it is|this is|there (?:is|are))\b\s*|"
+    r"\A(?:(?:so|thus|hence|therefore)\b\s*,?\s*)?(?:(?:it is|this is|there (?:is|are))\b\s*|"
     r"(?:(?:the|our)\s+)?(?:(?:final|correct)\s+)*"
     r"(?:(?:answer|ans|solution|result|value)\s*(?:is\b\s*:?|equals\b|[:=])|ans\.)\s*)?"
     r"(?:exactly\b)?",
     re.IGNORECASE,
 )  # fmt: skip
 _CAPTION = re.compile(
-    r"(?!option|choice)[A-Za-z]{2}[A-Za-z ]*:\s*|the [a-z ]+ (?:is|are)\b\s*", re.IGNORECASE
+    r"\A(?:(?!option|choice)[A-Za-z]{2}[A-Za-z ]*:\s*|the [a-z ]+ (?:is|are)\b\s*)", re.IGNORECASE
 )
 _REALS_EXCEPT = re.compile(
     r"(?:\\text\{)?\s*all real(?:s| numbers) except(?: for)?\s*\}?\s*(?:[a-z]\s*=)?\s*(?=[^a-z]*$)"
 )
 _THEREFORE = re.compile(r"\s*\\(?:therefore|implies|(?:Longr|R)ightarrow)(?![A-Za-z])\s*")
-_OUTWARD = re.compile(  # ]1, 2[ is open at both ends, ]1, 2] at one
+_OPENS, _CLOSES = {"]": "(", "[": "["}, {"]": "]", "[": ")"}
+_OUTWARD = re.compile(  # ]1, 2[ is (1, 2), ]1, 2] is (1, 2]
     r"(?:^|(?<=[=,;])|(?<=cup)|(?<=cap)|(?<=in)|(?<=setminus))\s*([\[\]])([^\[\],;]+[,;][^\[\],;]+)"
     r"([\[\]])(?=\s*(?:$|[,;]|\\c[ua]p|\\setminus|\\text))"
 )
+_TO = re.compile(
+    r"\\text\{\s*(?:is )?to\s*\}|(?<![A-Za-z\\])(?:is )?to(?![A-Za-z])|\\text\{:\}|\\colon"
+)
+_POINT = re.compile(
+    r"(?:\\text\{\s*(?:the )?point\s*\}\s*)?"
+    r"(?:\\text\{)?(?P<name>[A-Z]'*(?:_\{?[0-9]\}?)?)?\}?\s*:?\s*(?P<place>\(.*,.*\))",
+    re.DOTALL | re.IGNORECASE,
+)  # fmt: skip
+_INFINITE: Tree = ("name", "infty")
+_REALS = Several("()", (Value(("-", _INFINITE)), Value(_INFINITE)))
+_ALL = frozenset("all real numbers|all reals|any real number|all real values".split("|"))
+_PAIR = re.compile(r"(\\\{|\\langle|[(\[])(.*)(\\\}|\\rangle|[)\]])", re.DOTALL)
+_CAPTIONED = re.compile(  # what a number may be said to be, and that is not read
+    r"\\text\{(?!not?\b)\s*[A-Za-z][A-Za-z ]+\}[^\\]*|[A-Za-z]{6,}|\\frac\{d[a-z]?\}\{d[a-z]\}"
+    r"|\\(?:sum|prod|int|lim|det|dim|deg|max|min|sup|inf|operatorname|set[A-Z]|Pr|#)(?![a-z])(?!.*\\not).*"
+)
+_PROBABILITY = re.compile(r"(?:\\text\{P\}|P)\s*(?:\(.*\)|\[.*\])")
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DATE = re.compile(
     rf"(?P<month>{_MONTHS}) (?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?"
@@ -230,8 +242,8 @@ def read(text: str) -> Answer:
     if max(_depths(spelt)) > MAX_DEPTH:
         raise Unreadable("brackets too deep")
     spelt = _concluded(re.sub(r"^\\approx(?![A-Za-z])\s*", "", spelt.lstrip("=: ")))
-    spelt = _OUTWARD.sub(_inward, spelt)
-    spelt = _REALS_EXCEPT.sub(r"\\mathbb{R} \\setminus ", _without_lead(spelt))
+    spelt = _OUTWARD.sub(lambda m: f" {_OPENS[m[1]]}{m[2]}{_CLOSES[m[3]]}", spelt)
+    spelt = _REALS_EXCEPT.sub(r"\\setR \\setminus ", _without_lead(spelt))
     whole = re.fullmatch(r"\{([^{}]*)\}|\\text\{([^{}]*)\}", spelt)
     if whole and not re.search(r"\\(?:choose|over)(?![a-z])", spelt):
         inside = (whole[1] or whole[2] or "").strip()
@@ -271,12 +283,6 @@ def _concluded(spelt: str) -> str:
     return last
 
 
-def _inward(interval: re.Match[str]) -> str:
-    """An interval whose brackets look at what is in it: (1, 2] for ]1, 2]."""
-    opening, inside, closing = interval.groups()
-    return f" {'(' if opening == ']' else '['}{inside}{')' if closing == '[' else ']'}"
-
-
 def _may_be_product(spelt: str) -> bool:
     r"""Whether letters are those of a formula: a few small ones, outside of \text, and no word.
 
@@ -294,18 +300,12 @@ def _without_lead(spelt: str) -> str:
     """A text without the words that lead to the answer."""
     text = re.match(r"\\text\{([^{}]*)\}\s*([:=]?)\s*", spelt)
     if text is None:
-        return spelt[_end(_LEAD, spelt) :]
+        return _LEAD.sub("", spelt)
     inside = text[1].strip() + text[2]
-    lead = _end(_LEAD, inside) or _end(_CAPTION, inside)
-    if not lead:
+    rest = _LEAD.sub("", inside)
+    if rest == inside and (rest := _CAPTION.sub("", inside)) == inside:
         return spelt
-    rest = inside[lead:].strip()
-    return (rf"\text{{{rest}}} " if rest else "") + spelt[text.end() :]
-
-
-def _end(pattern: re.Pattern[str], text: str) -> int:
-    match = pattern.match(text)
-    return match.end() if match else 0
+    return (rf"\text{{{rest.strip()}}} " if rest.strip() else "") + spelt[text.end() :]
 
 
 def _depths(text: str, opening: str = "([{", closing: str = ")]}") -> list[int]:
@@ -327,11 +327,8 @@ def _without_box(text: str) -> str:
 
 def _choice(spelt: str) -> Choice | None:
     """One of the options A to J, with or without what it says."""
-    plain = unwrapped(spelt)
-    if named := re.fullmatch(r"(?:(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?([A-J])", plain):
-        return Choice(named[1])
-    match = _CHOICE.fullmatch(plain)
-    if match is None or re.match(r"[-+*/^_!=<>,]|\\(?:cup|cap|in|cdot|times|le|ge)\b", match[3]):
+    match = _CHOICE.fullmatch(unwrapped(spelt))
+    if match is None or _SIGN.match(match[3]):
         return None
     rest = match[3].strip()
     return Choice(match[1] or match[2], read(rest) if rest else None)
@@ -355,8 +352,8 @@ def _time(spelt: str) -> Time | None:
     match = _TIME.fullmatch(unwrapped(spelt))
     if match is None or not (match[2] or match[4]) or int(match[1]) > 24:
         return None
-    half = (match[4] or "").lower().replace(".", "").replace(" ", "").replace("o'clock", "")
-    half = {"noon": "pm", "midnight": "am"}.get(half, half)
+    half = re.sub(r"[.\s]", "", match[4] or "").lower()
+    half = {"noon": "pm", "midnight": "am", "o'clock": ""}.get(half, half)
     return Time(int(match[1]), int(match[2] or 0), int(match[3] or 0), half)
 
 
@@ -376,7 +373,7 @@ def _matrix(spelt: str) -> Several | None:
         signs = ["+", *signs]
 
     def cell(i: int, j: int) -> Tree:
-        total = None
+        total = number(0)
         for sign, part, shape in zip(signs, parts, shapes, strict=True):
             if part is None:
                 raise Unreadable("a matrix inside of a formula")
@@ -385,9 +382,7 @@ def _matrix(spelt: str) -> Several | None:
                 term = ("*", _tree(part["factor"]), term)
             if part["below"]:
                 term = ("/", term, _tree(part["below"][1:]))
-            term = ("-", term) if sign == "-" else term
-            total = term if total is None else ("+", total, term)
-        assert total is not None  # there is a matrix
+            total = ("+", total, ("-", term) if sign == "-" else term)
         return total
 
     rows = ((Value(cell(i, j)) for j in range(len(row))) for i, row in enumerate(shapes[0]))
@@ -433,14 +428,14 @@ def _quantified(spelt: str) -> Answer | None:
 def _of_any_integer(found: Answer, letter: str) -> Answer:
     if isinstance(found, Value):
         return Value(renamed(found.tree, letter, "any integer"), found.unit, found.label)
-    items: list[Answer] = []
     if isinstance(found, Several):
+        items: list[Answer] = []
         for item in found.items:
             constant = isinstance(item, Value) and letter not in names(item.tree)
             items.append(item if found.brackets and constant else _of_any_integer(item, letter))
-    if not isinstance(found, Several) or items == list(found.items):
-        raise Unreadable("a whole number that nothing depends on")
-    return replace(found, items=tuple(items))
+        if items != list(found.items):
+            return replace(found, items=tuple(items))
+    raise Unreadable("a whole number that nothing depends on")
 
 
 def _words(spelt: str) -> Words | None:
@@ -453,20 +448,18 @@ def _words(spelt: str) -> Words | None:
         return None
     if spelt.count("\\") > spelt.count(r"\text{") + spelt.count("\\ "):
         return None
-    text = plain_words(spelt)
+    text, joined = plain_words(spelt), unwrapped(spelt)
     if date := _DATE.fullmatch(text):
         day = int(date["day"] or date["first"])
-        return Words(f"{date['month'] or date['then']} {day}", unwrapped(spelt))
-    if not _LETTERS.fullmatch(text) or re.fullmatch("[A-J](?: and [A-J])+", unwrapped(spelt)):
+        return Words(f"{date['month'] or date['then']} {day}")
+    if not _LETTERS.fullmatch(text) or re.fullmatch("[A-J](?: and [A-J])+", joined):
         return None
     if text in _NOTHING:
         return NOTHING
+    if re.fullmatch(r"[A-Z](?: ?[A-Z])+", joined):  # ABC, A B C: an ordering
+        text = joined.replace(" ", "")
     text = re.sub("^(?:it is |this is )?(?:an?|the) ", "", text)
-    # ABC, A B C: an ordering
-    joined = unwrapped(spelt)
-    if re.fullmatch(r"[A-Z](?: ?[A-Z])+", joined):
-        return Words(joined.replace(" ", ""), joined.replace(" ", ""))
-    return Words(text, joined) if len(text) > 1 else None
+    return Words(text) if len(text) > 1 else None
 
 
 def _joined(spelt: str) -> Answer:
@@ -504,7 +497,7 @@ def _element(text: str) -> Answer:
     sides, signs = _outside(text, RELATIONS)
     if len(sides) > 1:
         return _related(sides, signs)
-    if _REAL_NUMBERS.fullmatch(text):
+    if text in (r"\setR", r"\text{R}"):
         return _REALS
     if "U" in text or r"\{" in text:
         text = re.sub(r"(?<=[)\]}])\s*U\s*(?=[(\[\\])", r"\\cup ", text)
@@ -512,7 +505,11 @@ def _element(text: str) -> Answer:
     for sign in JOINTS:
         parts = _outside(text, (sign,))[0] if sign in text else [text]
         if len(parts) > 1:
-            return Several(sign, tuple(_set(part, sign) for part in parts))
+            sets = [_element(part) for part in parts]
+            for i, found in enumerate(sets):  # what is taken away may be a number alone
+                if sign == r"\setminus" and isinstance(found, Value) and not names(found.tree):
+                    sets[i] = Several("{}", (found,))
+            return Several(sign, tuple(sets))
     if point := _POINT.fullmatch(text):
         found = _bracketed(point["place"])
         if found is not None:
@@ -524,31 +521,6 @@ def _element(text: str) -> Answer:
     if bracketed := _bracketed(text):
         return bracketed
     return _signed_twice(_value(text))
-
-
-def _set(text: str, sign: str) -> Answer:
-    """One of the sets that are joined; what is taken away may be a number alone."""
-    found = _element(text)
-    if sign == r"\setminus" and isinstance(found, Value) and not names(found.tree):
-        return Several("{}", (found,))
-    return found
-
-
-_TO = re.compile(
-    r"\\text\{\s*(?:is )?to\s*\}|(?<![A-Za-z\\])(?:is )?to(?![A-Za-z])|\\text\{:\}|\\colon"
-)
-_POINT = re.compile(
-    r"(?:\\text\{\s*(?:the )?point\s*\}\s*)?"
-    r"(?:\\text\{)?(?P<name>[A-Z]'*(?:_\{?[0-9]\}?)?)?\}?\s*:?\s*(?P<place>\(.*,.*\))",
-    re.DOTALL | re.IGNORECASE,
-)  # fmt: skip
-_REAL_NUMBERS = re.compile(r"\\mathbb\s*\{?\s*R\s*\}?|\\text\{R\}")
-_INFINITE: Tree = ("name", "infty")
-_REALS = Several("()", (Value(("-", _INFINITE)), Value(_INFINITE)))
-_ALL = frozenset("all real numbers|all reals|any real number|all real values".split("|"))
-
-
-_PAIR = re.compile(r"(\\\{|\\langle|[(\[])(.*)(\\\}|\\rangle|[)\]])", re.DOTALL)
 
 
 def _outside(
@@ -683,13 +655,6 @@ def _letters(text: str) -> tuple[Tree, ...]:
     return ()
 
 
-_CAPTIONED = re.compile(  # what a number may be said to be, and that is not read
-    r"\\text\{(?!not?\b)\s*[A-Za-z][A-Za-z ]+\}[^\\]*|[A-Za-z]{6,}|\\frac\{d[a-z]?\}\{d[a-z]\}"
-    r"|\\(?:sum|prod|int|lim|det|dim|deg|max|min|sup|inf|operatorname|mathbb|Pr|#)(?![a-z])(?!.*\\not).*"
-)
-_PROBABILITY = re.compile(r"(?:\\text\{P\}|P)\s*(?:\(.*\)|\[.*\])")
-
-
 def _label(text: str, rest: list[str]) -> Tree | None:
     """What one side of an equation names, so that the `rest` says what it is.
 
@@ -767,20 +732,17 @@ def _sum_of_units(text: str, falling: bool = False) -> Value:
     joined = re.sub(r"(?<=[a-z]) and *\}", "}", re.sub(r"\\text\{ *and *\}|,", " ", text))
     if not _QUANTITIES.fullmatch(joined):
         raise Unreadable(f"words that are no unit: {text[-40:]}")
-    total: Tree = number(0)
-    dimensions, factors = set(), []
+    amounts: list[Fraction] = []
+    units: list[Unit] = []
     for amount, word in _QUANTITY.findall(joined):
         unit = read_unit(re.sub(r"(?<![a-z])and(?![a-z])", "", word))
-        if unit is None:
-            raise Unreadable(f"words that are no unit: {word}")
-        dimensions.add(unit.dimension)
-        factors.append(unit.factor)
-        total = ("+", total, ("*", number(Fraction(amount)), number(unit.factor)))
-    if len(dimensions) != 1:
-        raise Unreadable("units of several kinds")
-    if falling and any(a <= b for a, b in pairwise(factors)):
+        if unit is None or unit.dimension != (units or [unit])[0].dimension:
+            raise Unreadable(f"words that are no unit, or another: {word}")
+        amounts.append(Fraction(amount) * unit.factor)
+        units.append(unit)
+    if falling and any(a.factor <= b.factor for a, b in pairwise(units)):
         raise Unreadable("a list of quantities")
-    return Value(total, Unit(Fraction(1), dimensions.pop()))
+    return Value(number(sum(amounts, Fraction(0))), Unit(Fraction(1), units[0].dimension))
 
 
 def _tree(text: str) -> Tree:
@@ -800,10 +762,9 @@ def _signed_twice(value: Value) -> Answer:
 
 
 def _with_sign(tree: Tree, sign: int) -> Tree:
-    if tree[0] in ("number", "name"):
-        return tree
-    parts = [_with_sign(part, sign) for part in tree[1:]]
-    if tree[0] in ("pm", "mp"):
-        positive = (sign > 0) == (tree[0] == "pm")
-        return ("+", parts[0], parts[1] if positive else ("-", parts[1]))
-    return (tree[0], *parts)
+    def chosen(part: Tree) -> Tree:
+        if part[0] not in ("pm", "mp"):
+            return part
+        return ("+", part[1], part[2] if (sign > 0) == (part[0] == "pm") else ("-", part[2]))
+
+    return rebuilt(tree, chosen)

@@ -5,6 +5,7 @@ Nothing here knows what an answer means; the length of a text grows by a constan
 
 import re
 import unicodedata
+from typing import Any
 
 from lab.judge.formula_reader import FUNCTIONS, GREEK
 
@@ -34,15 +35,6 @@ _FOLD: dict[int, str] = (
 )
 _RAISED = re.compile(f"[{''.join(_SUPERSCRIPTS)}]+")
 _LOWERED = re.compile(f"[{''.join(_SUBSCRIPTS)}]+")
-_SPACE = re.compile(
-    r"(?<!\\)\\[,;: ]|~|\\(?:quad|qquad|enspace|thinspace|space|hspace\{[^{}]*\})(?![A-Za-z])"
-)
-_NOTHING = re.compile(
-    r"\\(?:left|right)\s*\.|(?<!\\)\\!"
-    r"|\\(?:left|right|middle|bigg?|Bigg?|bigg?[lrm]|Bigg?[lrm]|displaystyle|textstyle|limits"
-    r"|nolimits|rm|bf|it|bfseries|tiny|small|large|Large|LARGE|huge|Huge|ensuremath)(?![A-Za-z])"
-    r"|\\phantom\s*\{[^{}]*\}|\\(?:text)?color\s*\{[A-Za-z0-9!]+\}"
-)
 _SYNONYMS = {
     "leq": "le", "leqslant": "le", "geq": "ge", "geqslant": "ge", "neq": "ne", "lt": "<", "gt": ">",
     "dots": "ldots", "cdots": "ldots", "dotsc": "ldots", "varnothing": "emptyset",
@@ -53,26 +45,54 @@ _SYNONYMS = {
     "backslash": "setminus", "smallsetminus": "setminus", "imath": "i",
     "dbinom": "binom", "tbinom": "binom", "bar": "overline", "simeq": "approx",
 }  # fmt: skip
-_COMMAND = re.compile(r"\\([A-Za-z]+)")
-_TEXT = re.compile(
-    r"\\(?:text|textbf|textit|textrm|textnormal|textsf|texttt|mathrm|mathbf|mathit|mathsf|mathtt"
-    r"|mathnormal|boldsymbol|bm|mbox|hbox|emph|bold)\s*\{"
-)
-_FONT = re.compile(r"\\(?:math(?:rm|bf|it|sf)|boldsymbol|bm)\s+([A-Za-z])(?![A-Za-z])")
-_UNIT_POWER = re.compile(r"(\\text\{[A-Za-z /]+)\^\{(-?[0-9])\}(?=[^{}]*\})")
-_UNIT_FRACTION = re.compile(  # \frac{\text{m}}{\text{s}} after a number
-    r"(?<=[0-9}])(\s*)\\frac\s*\{\s*\\text\{([^{}]*)\}\s*\}"
-    r"\s*\{\s*\\text\{([^{}]*)\}\s*(\^\s*\{?[0-9]\}?)?\s*\}"
-)
-_CHOOSE = re.compile(  # _nC_k, and P for those in an order
-    r"(?:\{\s*\})?\s*[_^]\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))\s*(?:\\text\{)?([CP])\}?"
-    r"\s*_\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))"
-)
-_ORDINAL = re.compile(r"(?<=[0-9])\s*\^?\s*\{?\s*\\text\{\s*(?:st|nd|rd|th)\s*\}\s*\}?")
-_CENT = re.compile(r"\\(?:text|mathrm)\{\s*¢\s*\}|\\(?:text)?cent(?![A-Za-z])|¢")
-_MARK = re.compile(r"\\math(?:bin|rel|ord|punct)\s*\{([^{}]*)\}")
-_OPERATOR = re.compile(r"\\operatorname\*?\s*\{\s*([A-Za-z]+)\s*\}")
-_COMPOSED = re.compile(r"\(\s*([A-Za-z])\s*\\circ\s*([A-Za-z])\s*\)\s*\(([^()]*)\)")  # (g∘f)(x)
+
+
+def _chosen(match: re.Match[str]) -> str:
+    """The number of ways to choose k of n, in no order (C) or in order (P)."""
+    n, kind, k = match[1] or match[2], match[3], match[4] or match[5]
+    return rf"\binom{{{n}}}{{{k}}}" + ("" if kind == "C" else rf"\cdot {k}!")
+
+
+def _synonym(match: re.Match[str]) -> str:
+    name = _SYNONYMS.get(match[1], match[1])
+    return name if name in "<>|i" else "\\" + name
+
+
+# What is written, and what it becomes, one after the other.
+_REWRITTEN: list[tuple[re.Pattern[str], Any]] = [
+    (re.compile(written), meant)
+    for written, meant in (
+        (r"\\(?:text|mathrm)\{\s*¢\s*\}|\\(?:text)?cent(?![A-Za-z])|¢", r"\\text{ cents}"),
+        (r"\\math(?:bin|rel|ord|punct)\s*\{([^{}]*)\}", r"\1"),
+        (r",\s*\\!\s*(?=[0-9]{3})", ","),  # 10,\! 080
+        (r"\\(?:left|right)\s*\.|(?<!\\)\\!"
+         r"|\\(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|limits|nolimits|rm|bf|it"
+         r"|bfseries|tiny|small|large|Large|LARGE|huge|Huge|ensuremath)(?![A-Za-z])"
+         r"|\\phantom\s*\{[^{}]*\}|\\(?:text)?color\s*\{[A-Za-z0-9!]+\}", ""),
+        (r"(?<!\\)\\[,;: ]|~"
+         r"|\\(?:q?quad|enspace|thinspace|space|hspace\{[^{}]*\})(?![A-Za-z])", " "),
+        (r"\{([,:])\}", r"\1"),
+        (r"\\%", "%"),
+        (r"(?<!\\)\\[()\[\]]", ""),
+        (r"\\[dtc]frac(?![A-Za-z])", r"\\frac"),
+        (rf"\\operatorname\*?\s*\{{\s*({'|'.join(sorted(FUNCTIONS))})\s*\}}", r"\\\1 "),
+        (r"\\(?:math(?:rm|bf|it|sf)|boldsymbol|bm)\s+([A-Za-z])(?![A-Za-z])", r"\\text{\1}"),
+        (r"\\(?:text(?:bf|it|rm|normal|sf|tt)?|math(?:rm|bf|it|sf|tt|normal)|boldsymbol|bm|mbox|hbox"
+         r"|emph|bold)\s*\{", r"\\text{"),
+        (r"\\text\{\s*(sin|cos|tan|cis|ln|log|infinity)\s*\}", r"\\\1 "),
+        (r"(?<=[0-9])\s*\^?\s*\{?\s*\\text\{\s*(?:st|nd|rd|th)\s*\}\s*\}?", ""),
+        (r"\(\s*([A-Za-z])\s*\\circ\s*([A-Za-z])\s*\)\s*\(([^()]*)\)", r"\1(\2(\3))"),  # (g∘f)(x)
+        (r"\\mu\s*\\text\{\s*(?=[ms]\s*\})", r"\\text{u"),
+        (r"(\\text\{[A-Za-z /]+)\^\{(-?[0-9])\}(?=[^{}]*\})", r"\1^\2"),
+        (r"(?<=[0-9}])(\s*)\\frac\s*\{\s*\\text\{([^{}]*)\}\s*\}"  # \frac{\text{m}}{\text{s}}
+         r"\s*\{\s*\\text\{([^{}]*)\}\s*(\^\s*\{?[0-9]\}?)?\s*\}", r"\1\\text{\2/\3\4}"),
+        (r"(?:\{\s*\})?\s*[_^]\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))\s*(?:\\text\{)?([CP])\}?"  # _nC_k
+         r"\s*_\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))", _chosen),
+        (r"\\mathbb\s*\{?\s*([A-Z])\s*\}?", r"\\set\1 "),
+        (r"\\([A-Za-z]+)", _synonym),
+        (r"\^\s*\{\s*\\circ\s*\}", r"^\\circ "),
+    )
+]  # fmt: skip
 
 
 def spell(text: str) -> str:
@@ -87,56 +107,19 @@ def spell(text: str) -> str:
         text = _RAISED.sub(lambda m: "^{" + "".join(_SUPERSCRIPTS[c] for c in m[0]) + "}", text)
         text = _LOWERED.sub(lambda m: "_{" + "".join(_SUBSCRIPTS[c] for c in m[0]) + "}", text)
         text = text.translate(_FOLD)
-    text = _MARK.sub(r"\1", _CENT.sub(r"\\text{ cents}", text))
     if r"\begin" not in text:
         text = text.replace("\\\\", "\\")  # a response that escaped its commands twice
     text = re.sub(r"\\(?:math|text)dollar(?![A-Za-z])|\\text\s*\{\s*\\?\$\s*\}", r"\\$", text)
-    text = re.sub(r"\\?\$(?=\s*-?[0-9.])", _money(text), text).replace(r"\$", "").replace("$", "")
-    text = re.sub(r",\s*\\!\s*(?=[0-9]{3})", ",", text)  # 10,\! 080
-    text = (
-        _SPACE.sub(" ", _NOTHING.sub("", text))
-        .replace("{,}", ",")
-        .replace(r"\%", "%")
-        .replace("{:}", ":")
-    )
-    text = re.sub(r"(?<!\\)\\[()\[\]]", "", text)
-    text = re.sub(r"\\[dtc]frac(?![A-Za-z])", r"\\frac", text)
-    text = _OPERATOR.sub(lambda m: rf"\{m[1]} " if m[1] in FUNCTIONS else m[0], text)
-    text = _TEXT.sub(r"\\text{", _FONT.sub(r"\\text{\1}", text))
-    text = re.sub(r"\\text\{\s*(sin|cos|tan|cis|ln|log|infinity)\s*\}", r"\\\1 ", text)
-    text = _ORDINAL.sub("", text)
-    text = _COMPOSED.sub(r"\1(\2(\3))", text)
-    text = re.sub(r"\\mu\s*\\text\{\s*(?=[ms]\s*\})", r"\\text{u", text)
-    text = _UNIT_POWER.sub(r"\1^\2", text)
-    text = _UNIT_FRACTION.sub(r"\1\\text{\2/\3\4}", text)
-    text = _CHOOSE.sub(_chosen, text)
-    text = _COMMAND.sub(_synonym, text)
+    # A dollar sign before a number is money, unless dollars delimit the text.
+    dollars = 0 if r"\$" in text else text.count("$")
+    money = "" if dollars and dollars % 2 == 0 else r"\\dollar "
+    text = re.sub(r"\\?\$(?=\s*-?[0-9.])", money, text).replace(r"\$", "").replace("$", "")
+    for written, meant in _REWRITTEN:
+        text = written.sub(meant, text)
     text = " ".join(text.split())
     while len(text) > 1 and text[-1] in ".;," and not text.endswith(("..", r"\,")):
         text = text[:-1].rstrip()
     return text
-
-
-def _money(text: str) -> str:
-    r"""What a dollar sign before a number means: money, unless dollars delimit the whole text."""
-    bare = text.replace(r"\$", "").strip()
-    delimits = bare.count("$") % 2 == 0 and "$" in bare
-    if r"\$" in text and not delimits:
-        return r"\\dollar "
-    return "" if delimits and r"\$" not in text else r"\\dollar "
-
-
-def _chosen(match: re.Match[str]) -> str:
-    """The number of ways to choose k of n, in no order (C) or in order (P)."""
-    n, kind, k = match[1] or match[2], match[3], match[4] or match[5]
-    return rf"\binom{{{n}}}{{{k}}}" + ("" if kind == "C" else rf"\cdot {k}!")
-
-
-def _synonym(match: re.Match[str]) -> str:
-    name = _SYNONYMS.get(match[1], match[1])
-    if name in "<>|i":
-        return name
-    return "\\" + name
 
 
 def plain_words(text: str) -> str:
