@@ -91,28 +91,21 @@ def equal(answer: str, gold: str) -> bool:
     # Units must agree only where both sides give one: the text and its power.
     if unit and gold_unit and (unit[1].strip(), unit[2]) != (gold_unit[1].strip(), gold_unit[2]):
         return False
-    answer, gold = UNIT.sub("", answer), UNIT.sub("", gold)
-    texts = [
-        re.sub(r"(?<![0-9])\s+|\s+(?![0-9])", "", WORDS.sub(r"\1", text)) for text in (answer, gold)
-    ]
+    bare = [UNIT.sub("", text) for text in (answer, gold)]
+    texts = [re.sub(r"(?<![0-9])\s+|\s+(?![0-9])", "", WORDS.sub(r"\1", text)) for text in bare]
     texts = [re.sub(r"^\((\w)\)$", r"\1", text) for text in texts]  # (A), a choice
     if texts[0] == texts[1] != "":
         return True
-    if any(
-        re.search(r"(?<![\\A-Za-z])[A-Za-z]{3}|\\(?:text|mathrm)", text) for text in (answer, gold)
-    ):
+    if any(re.search(r"(?<![\\A-Za-z])[A-Za-z]{3}|\\(?:text|mathrm)", text) for text in bare):
         if all(text.isalpha() for text in texts):
             return texts[0].casefold() == texts[1].casefold()
         raise Unsure
-    sides = [text.split("=") for text in (answer, gold)]
-    if (
-        r"\pm" in answer + gold
-        or len(sides[0]) > 1 < len(sides[1])
-        and sides[0][0].strip() != sides[1][0].strip()
-    ):
+    first, second = (text.split("=") for text in bare)
+    differ = len(first) > 1 < len(second) and first[0].strip() != second[0].strip()
+    if differ or any(r"\pm" in text for text in bare):
         raise Unsure
-    brackets, left = items(TOKEN.findall(sides[0][-1]))
-    gold_brackets, right = items(TOKEN.findall(sides[1][-1]))
+    brackets, left = items(TOKEN.findall(first[-1]))
+    gold_brackets, right = items(TOKEN.findall(second[-1]))
     # 1, 2 and {1, 2} are the same list; any other two kinds of brackets differ.
     if brackets != gold_brackets and {brackets, gold_brackets} != {"", SET}:
         return False
@@ -163,10 +156,14 @@ class Formula:
     def next(self) -> str:
         return self.rest[-1] if self.rest else ""
 
-    def take(self, *expected: str) -> str:
-        if not self.rest or (expected and self.next not in expected):
+    def take(self, expected: str = "") -> str:
+        if not self.rest or (expected and self.next != expected):
             raise Unsure
         return self.rest.pop()
+
+    def taken(self, *sought: str) -> str:
+        """The next token, which is taken, if it is one of these."""
+        return self.rest.pop() if self.next in sought else ""
 
     def value(self) -> Value:
         result = self.sum()
@@ -176,28 +173,25 @@ class Formula:
 
     def sum(self) -> Value:
         result = self.product()
-        while self.next in ("+", "-"):
-            result = result + (1 if self.take() == "+" else -1) * self.product()
+        while sign := self.taken("+", "-"):
+            result = result + (1 if sign == "+" else -1) * self.product()
         return result
 
     def product(self) -> Value:
         result = self.power()
         while self.next in (*TIMES, *OVER, *BEGIN) or NAME.match(self.next):
-            if self.next in OVER:
-                self.take()
+            if self.taken(*OVER):
                 result = result / self.power()
             else:
-                if self.next in TIMES:
-                    self.take()
+                self.taken(*TIMES)
                 result = result * self.power()
         return result
 
     def power(self) -> Value:
-        if self.next in ("+", "-"):
-            return (1 if self.take() == "+" else -1) * self.power()
+        if sign := self.taken("+", "-"):
+            return (1 if sign == "+" else -1) * self.power()
         result = self.base()
-        while self.next in ("^", "!", "%", r"\%"):
-            mark = self.take()
+        while mark := self.taken("^", "!", "%", r"\%"):
             if mark == "^":
                 result = raised(result, self.base())
             elif mark != "!":
@@ -213,18 +207,12 @@ class Formula:
         if token in ("(", "{", "|"):
             result = self.sum()
             self.take({"(": ")", "{": "}", "|": "|"}[token])
-            if token != "|":
-                return result
-            # Two branches, because abs keeps a fraction exact and makes a float of a complex.
-            if isinstance(result, Fraction):
-                return abs(result)
-            return abs(result)
+            return abs(result) if token == "|" else result
         if token == r"\frac":
             return self.argument() / self.argument()
         if token == r"\sqrt":
             root: Value = Fraction(2)
-            if self.next == "[":
-                self.take()
+            if self.taken("["):
                 root = self.sum()
                 self.take("]")
             return raised(self.argument(), 1 / root)
@@ -252,12 +240,10 @@ class Formula:
         """The value of a function: its base (of a logarithm) and power, then its argument."""
         function = FUNCTIONS[token]
         exponent: Value = Fraction(1)
-        if token == r"\log" and self.next == "_":
-            self.take()
+        if token == r"\log" and self.taken("_"):
             base = complex(self.argument())
             function = lambda value: cmath.log(value) / cmath.log(base)  # noqa: E731
-        if self.next == "^":
-            self.take()
+        if self.taken("^"):
             exponent = self.argument()
         alone = self.next in ("(", "{", "|")
         value = self.base()
@@ -268,8 +254,7 @@ class Formula:
     def letter(self, token: str) -> Value:
         if not NAME.fullmatch(token):
             raise Unsure
-        if self.next == "_":
-            self.take()
+        if self.taken("_"):
             token += "_" + self.take()
             while token.count("{") > token.count("}"):
                 token += self.take()

@@ -11,7 +11,6 @@ so that 13 or 14 is neither 13 nor 14. It is looked for
 """
 
 import re
-from typing import NamedTuple
 
 from lab.judge.units import read_multiple, read_unit
 
@@ -64,13 +63,6 @@ _UNIT = re.compile(r"\s?[A-Za-z][\w/^]*(?:\s[\w/^]+){0,3}")
 _DELIMITED = re.compile(r"\$+([^$]+)\$+|\\\((.+)\\\)|\\\[(.+)\\\]")
 
 
-class Run(NamedTuple):
-    """Where a run of mathematics stands in a clause."""
-
-    start: int
-    end: int
-
-
 def unboxed(response: str) -> str | None:
     """The answer that the end of a response gives, or None.
 
@@ -100,14 +92,14 @@ def _said(clause: str) -> str | None:
 def _alone(clause: str, after_verb: bool) -> str | None:
     """The one number, or else the one letter or few words, of a clause; or its last equation."""
     runs = _runs(clause, signed=after_verb)
-    numbers = [run for run in runs if _NUMBER.search(clause, run.start, run.end)]
+    numbers = [run for run in runs if _NUMBER.search(clause, run.start, run.stop)]
     answers = list(dict.fromkeys(_shown(clause, run) for run in _heads(clause, numbers or runs)))
     if not answers:
         return _words(clause, 5 if after_verb else 2)
     return answers[-1] if len(answers) == 1 or "=" in answers[-1] else None
 
 
-def _heads(clause: str, runs: list[Run]) -> list[Run]:
+def _heads(clause: str, runs: list[slice]) -> list[slice]:
     """The runs that are no part of something else, as 7 is in "for 7 days", if there are any."""
     return [run for run in runs if not _PART_OF.search(clause, 0, run.start)] or runs
 
@@ -118,23 +110,23 @@ def _words(clause: str, most: int) -> str | None:
     return words if 0 < len(words.split()) <= most else None
 
 
-def _runs(clause: str, signed: bool) -> list[Run]:
+def _runs(clause: str, signed: bool) -> list[slice]:
     """The runs of a clause with their units; `signed`: a dash at its begin is a sign."""
-    runs: list[Run] = []
+    runs: list[slice] = []
     before = 0
     for match in _RUN.finditer(clause):
         run = _trimmed(clause, match, signed and not match.start())
         if run is None or run.start < before:  # the latter: a part of a unit
             continue
         if runs and _JOINT.fullmatch(clause, before, run.start):
-            runs[-1] = Run(runs[-1].start, run.end)
-        elif not (_DENIED.search(clause, before, run.start) or _REFERS.match(clause, run.end)):
+            runs[-1] = slice(runs[-1].start, run.stop)
+        elif not (_DENIED.search(clause, before, run.start) or _REFERS.match(clause, run.stop)):
             runs.append(run)
-        before = run.end
+        before = run.stop
     return runs
 
 
-def _trimmed(clause: str, match: re.Match[str], signed: bool) -> Run | None:
+def _trimmed(clause: str, match: re.Match[str], signed: bool) -> slice | None:
     """A run without the marks around it and with the unit after it; None if it says nothing."""
     run = match[0].strip(_AROUND)
     run = run if run.endswith("...") else run.rstrip(_AROUND + ".([=+-–−")
@@ -152,13 +144,13 @@ def _trimmed(clause: str, match: re.Match[str], signed: bool) -> Run | None:
     for count in range(len(named), 0, -1):
         multiple, noun = read_multiple(" ".join(named[:count]).rstrip("."))
         if read_unit(noun.replace("²", "^2").replace("³", "^3")) or (multiple > 1 and not noun):
-            return Run(start, clause.index(named[count - 1], end) + len(named[count - 1]))
-    return Run(start, end)
+            return slice(start, clause.index(named[count - 1], end) + len(named[count - 1]))
+    return slice(start, end)
 
 
-def _shown(clause: str, run: Run) -> str:
+def _shown(clause: str, run: slice) -> str:
     """The text of a run without delimiters, and with a unit of one letter in LaTeX."""
-    answer = clause[run.start : run.end]
+    answer = clause[run]
     if delimited := _DELIMITED.fullmatch(answer):
         answer = delimited[delimited.lastindex or 0].strip()
     unit = re.search(r"(?<=\d)\s+([A-Za-z])$", answer)

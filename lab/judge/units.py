@@ -6,6 +6,7 @@ their own.
 """
 
 import re
+from collections import Counter
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -26,7 +27,6 @@ _SIZES = {
     " 30856775814913673; angstrom 1/10000000000",
     "s": "s sec second 1; ms millisecond 1/1000; us microsecond 1/1000000; ns nanosecond"
     " 1/1000000000; min minute 60; h hr hour 3600; day 86400; week 604800; yr year 31557600",
-    "month": "month 1",
     "g": "g gram gramme 1; kg kilogram 1000; mg milligram 1/1000; tonne 1000000; lb pound"
     " 45359237/100000; oz ounce 45359237/1600000; ton 90718474/100",
     "liter": "l L liter litre 1; ml mL milliliter millilitre 1/1000; cl cL centiliter 1/100; dl dL"
@@ -34,19 +34,14 @@ _SIZES = {
     "dollar": "dollar usd buck 1; cent 1/100; dime 1/10; nickel 1/20; quarter 1/4; penny penn"
     " pennie 1/100",
     "euro": "euro eur 1",
-    "sterling": "gbp 1",
-    "yen": "yen 1",
-    "rupee": "rupee 1",
+    "sterling": "sterling gbp 1",
     "degree": "degree deg 1",
     "radian": "radian rad 1",
-    "celsius": "celsius 1",
-    "fahrenheit": "fahrenheit 1",
     "K": "K kelvin 1",
     "A": "A ampere amp 1; mA milliamp 1/1000",
     "mol": "mol mole 1",
     "percent": "percent percentage 1",
     "bit": "bit 1; byte 8; kilobyte 8000; megabyte 8000000; mb 8000000; gb 8000000000",
-    "unit": "unit 1",
     "g m s-2": "N newton 1000; kN 1000000; dyne dyn 1/100",
     "g m2 s-2": "J joule 1000; kJ kilojoule 1000000; erg 1/10000; eV 1602176634e-25;"
     " keV 1602176634e-22; MeV 1602176634e-19",
@@ -61,9 +56,10 @@ _SIZES = {
     "m s-1": "mph 1609344/3600000; kph 5/18",
     "m2": "acre 40468564224e-7; hectare 10000",
 }
-# What people count, in the singular.
+# What has no other unit, and what people count, in the singular.
 _COUNTED = (
-    "animal apple arrangement atom bag ball balloon banana basket bead bean bird book bottle bowl"
+    "celsius fahrenheit month rupee unit yen"
+    " animal apple arrangement atom bag ball balloon banana basket bead bean bird book bottle bowl"
     " box boy brick bunch cake candie candle candy car card cat cell chair chicken child children"
     " chocolate choice class coin color colour combination container cookie cow crate crayon cube"
     " customer day digit dog doll donation donut duck edge egg electron element employee face"
@@ -92,15 +88,13 @@ def _table() -> dict[str, Unit]:
 
 
 _UNITS = _table()
-DEGREE = Unit(Fraction(1), (("degree", 1),))
-PERCENT = Unit(Fraction(1), (("percent", 1),))
-CURRENCIES = {
-    name: Unit(Fraction(1), ((name, 1),)) for name in ("dollar", "euro", "sterling", "yen", "rupee")
-}
+DEGREE, PERCENT = _UNITS["degree"], _UNITS["percent"]
+CURRENCIES = {name: _UNITS[name] for name in ("dollar", "euro", "sterling", "yen", "rupee")}
 _MULTIPLES = {"dozen": 12, "gross": 144, "hundred": 100} | {
     name: 1000**power for power, name in enumerate("thousand million billion trillion".split(), 1)
 }
 _MULTIPLE = re.compile(rf"\s*({'|'.join(_MULTIPLES)})s?\b(?:\s*of\b)?\s*", re.IGNORECASE)
+_SQUARED = {"square": 2, "sq": 2, "cubic": 3}
 _OF = re.compile(r"\s*(?!percent|quarter)([a-z][a-z ]{0,40}?) of [a-z ]{2,40}")
 _PIECE = re.compile(
     r"\s*(?P<word>[A-Za-z]+)\.?\s*(?:\^\s*\{?\s*(?P<power>-?\d)\s*\}?)?|\s*(?P<mark>[*/])"
@@ -109,14 +103,10 @@ _PIECE = re.compile(
 
 def _named(word: str) -> Unit | None:
     """One unit by its name, in the singular or plural; names of two letters keep their case."""
-    if word in _UNITS:
-        return _UNITS[word]
     lower = word.lower()
-    if len(word) > 2:
-        for name in (lower, lower.removesuffix("s"), lower.removesuffix("es")):
-            if len(name) > 2 and name in _UNITS:
-                return _UNITS[name]
-    return None
+    others = (lower, lower.removesuffix("s"), lower.removesuffix("es"))
+    names = (word, *(name for name in others if len(name) > 2))
+    return next((_UNITS[name] for name in names if name in _UNITS), None)
 
 
 def read_multiple(text: str) -> tuple[int, str]:
@@ -139,8 +129,8 @@ def read_unit(text: str) -> Unit | None:
     """
     if thing := _OF.fullmatch(text):  # cups of feed
         text = thing[1]
-    factor, powers, sign, squared = Fraction(1), dict[str, int](), 1, 1
-    position, seen = 0, False
+    factor, powers = Fraction(1), Counter[str]()
+    position, sign, squared, seen = 0, 1, 1, False
     while position < len(text.rstrip()):
         piece = _PIECE.match(text, position)
         if piece is None or len(text) > 60:
@@ -148,27 +138,18 @@ def read_unit(text: str) -> Unit | None:
         position = piece.end()
         word = piece["word"]
         if piece["mark"] == "/" or word == "per":
-            if (not seen and word != "per") or sign < 0:
+            if sign < 0 or not (seen or word):
                 return None
             sign, seen = -1, True
-            continue
-        if piece["mark"]:
-            continue
-        if word.lower() in ("square", "sq", "cubic"):
-            squared = 3 if word.lower() == "cubic" else 2
-            continue
-        unit = _named(word)
-        if unit is None:
-            return None
-        seen = True
-        power = sign * squared * int(piece["power"] or 1)
-        squared = 1
-        if abs(power) > 9:
-            return None
-        factor *= Fraction(unit.factor**power)
-        for base, of_base in unit.dimension:
-            powers[base] = powers.get(base, 0) + power * of_base
+        elif word and word.lower() in _SQUARED:
+            squared = _SQUARED[word.lower()]
+        elif word:
+            unit = _named(word)
+            power = sign * squared * int(piece["power"] or 1)
+            if unit is None or abs(power) > 9:
+                return None
+            factor *= unit.factor**power
+            powers.update({base: power * of_base for base, of_base in unit.dimension})
+            squared, seen = 1, True
     dimension = tuple(sorted((base, power) for base, power in powers.items() if power))
-    if squared > 1 and not seen:  # "5 square units" has a noun, "5 square" has none
-        return None
     return Unit(factor, dimension) if seen and powers else None
