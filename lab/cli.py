@@ -471,12 +471,10 @@ def _compare(arguments: argparse.Namespace) -> None:
 
 def _data(arguments: argparse.Namespace) -> None:
     from lab.judge.contract import check_contract
-    from lab.judge.verifier import Verifier
     from lab.llm.data.datasets import describe_datasets
 
     def contract(loaded: ProblemSet) -> list[str]:
-        with Verifier(error_limit=1.0) as verifier:
-            return check_contract([problem.answer for problem in loaded.problems], verifier).lines()
+        return check_contract([problem.answer for problem in loaded.problems]).lines()
 
     print(*describe_datasets(arguments.folder, contract if arguments.judge else None), sep="\n")
 

@@ -46,7 +46,9 @@ def near_misses(gold: str) -> list[str]:
 def _spellings(gold: str) -> Iterator[str]:
     yield from _wrapped(gold, ("${}$", " {} ", "{}.", r"\({}\)"))
     meaning = read_gold(gold)
-    if isinstance(meaning, Value) and not meaning.unit and not meaning.label and not meaning.others:
+    if isinstance(meaning, Value) and not (
+        meaning.unit or meaning.label or meaning.others or meaning.near
+    ):
         if meaning.tree[0] == "number":
             value = meaning.tree[1]
             if value.denominator == 1 and "." not in gold and "e" not in gold.lower():
@@ -62,7 +64,7 @@ def _spellings(gold: str) -> Iterator[str]:
         yield from _wrapped(meaning.letter, ("({})", "{}", r"\textbf{{({})}}", r"\text{{{}}}"))
     if isinstance(meaning, Words):
         word = unwrapped(spell(gold))
-        if not meaning.written.isupper():
+        if not word.isupper():
             yield from (word.upper(), rf"\text{{{word.lower()}}}")
         yield from _wrapped(word, ("{}", r"\text{{{}}}", r"\textbf{{{}}}", r"\mathrm{{{}}}"))
     for latex, mark in _UNICODE:
@@ -85,21 +87,18 @@ def _near_misses(gold: str, tolerant: bool) -> Iterator[str]:
         value = meaning.tree[1]
         rough = tolerant or value.denominator > 1
         changed = value + max(1, abs(value) / 50) if rough else value + 1
-        others = [changed, -value, 10 * value, value / 2, value * value + value + 7, 3 * value + 5]
-        for other in others:
-            if other != value and 100 * other != value and other != 100 * value:
-                yield _number(Fraction(other))
-        yield rf"{_number(value)}x"
-        yield rf"{_number(value)}, {_number(value + 1)}"
-        yield rf"\pm {_number(value + 1)}"
-        yield rf"({_number(value)}, {_number(value + 1)})"
-        yield rf"{_number(value)}\text{{ is not the answer}}"
-        yield rf"\sqrt{{{_number(value * value + 3)}}}"
+        for other in (changed, -value, 10 * value, value / 2, value**2 + value + 7, 3 * value + 5):
+            if value not in (other, 100 * other) and other != 100 * value:
+                yield str(Fraction(other))
+        yield from (f"{value}x", f"{value}, {value + 1}", rf"\pm {value + 1}")
+        yield from (f"({value}, {value + 1})", rf"{value}\text{{ is not the answer}}")
+        yield rf"\sqrt{{{value**2 + 3}}}"
     elif isinstance(meaning, Value) and not meaning.others:
         core = gold
-        if meaning.label:  # in x = 5 and 5 = x what is no label
-            sides = [(read_gold(side.strip()), side.strip()) for side in gold.split("=")]
-            core = next(text for side, text in sides if side == Value(meaning.tree, meaning.unit))
+        if meaning.label or meaning.near:  # in x = 5, 5 = x and x = 5 ≈ 5.1 what is no label
+            sides = [side.strip() for side in re.split(r"=|\\approx(?![A-Za-z])|≈", gold)]
+            value = Value(meaning.tree, meaning.unit)
+            core = next((side for side in sides if read_gold(side) == value), gold)
         if meaning.unit is None:
             yield from (rf"{core}+1", rf"{core}-1", rf"{core}+2", rf"{core}+\frac{{1}}{{7}}")
             yield from (rf"{core}+\pi", rf"{core}-10^{{-6}}", rf"{core}, 1", rf"{core}+q")
@@ -121,10 +120,6 @@ def _other_numbers(gold: str) -> Iterator[str]:
     """The gold with one of its numbers 7,001 larger, unless that number is an index or a power."""
     for match in re.finditer(r"(?<![0-9.^_,{!])(?<!\^\{)(?<!_\{)[0-9]+(?![0-9.,}])", gold):
         yield gold[: match.start()] + str(int(match[0]) + 7001) + gold[match.end() :]
-
-
-def _number(value: Fraction) -> str:
-    return str(value) if value.denominator == 1 else f"{value.numerator}/{value.denominator}"
 
 
 @dataclass(frozen=True)
@@ -150,8 +145,9 @@ class Kept:
         return found
 
 
-def check_contract(golds: Sequence[str], verifier: Verifier) -> Kept:
-    """Run the contract on some golds. Errors: those of `Verifier.check`."""
+def check_contract(golds: Sequence[str]) -> Kept:
+    """Run the contract on some golds."""
+    verifier = Verifier(error_limit=1.0)
     distinct = list(dict.fromkeys(golds))
     unreadable = verifier.unparsable(distinct)
     readable = [gold for i, gold in enumerate(distinct) if i not in unreadable]

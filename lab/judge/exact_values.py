@@ -21,6 +21,7 @@ from lab.judge.formula_reader import Tree, Unreadable, mentions, names, without_
 
 MAX_BITS = 32_768  # of a numerator or denominator
 MAX_DIGITS = 1_200  # of a value that is not rational
+MAX_GAMMA_DIGITS = 300  # of a factorial of what is no whole number
 MAX_POWER = 1_000_000  # of the largest |x| whose exponential is computed, in bits
 SMALL = 5  # letters of the small points are below it
 
@@ -53,11 +54,7 @@ class Evaluation:
     """
 
     def __init__(
-        self,
-        point: dict[str, Fraction],
-        digits: int,
-        log: str = "10",
-        real: bool = False,
+        self, point: dict[str, Fraction], digits: int, log: str = "10", real: bool = False
     ) -> None:
         self.point = point
         self.digits = digits
@@ -155,18 +152,14 @@ class Evaluation:
             sign = -1 if a < 0 else 1
             if sign < 0 and n % 2 == 0:
                 return self.mp.root(self.lifted(a), n)
-            roots = [self._whole_root(abs(x), n) for x in a.as_integer_ratio()]
+            with self.mp.workprec(max(map(int.bit_length, a.as_integer_ratio())) // n + 20):
+                roots = [int(self.mp.nint(self.mp.root(abs(x), n))) for x in a.as_integer_ratio()]
             if Fraction(roots[0] ** n, roots[1] ** n) == abs(a):
                 return Fraction(sign * roots[0], roots[1])
             return sign * self.mp.root(self.lifted(abs(a)), n)
         if n % 2 and not isinstance(a, self.mp.mpc) and a < 0:
             return -self.mp.root(-a, n)
         return self.mp.root(a, n)
-
-    def _whole_root(self, n: int, degree: int) -> int:
-        """The whole number nearest to a root."""
-        with self.mp.workprec(n.bit_length() // degree + 20):
-            return int(self.mp.nint(self.mp.root(n, degree)))
 
     def _factorial(self, _: str, a: Any) -> Any:
         if isinstance(a, Fraction) and a.denominator == 1:
@@ -175,8 +168,7 @@ class Evaluation:
             if a > 3000:
                 raise TooLarge
             return Fraction(math.factorial(int(a)))
-        if abs(a) > 10_000:
-            raise TooLarge
+        self._check_gamma(a)
         return self.mp.gamma(self.lifted(a) + 1)
 
     def _binomial(self, _: str, n: Any, k: Any) -> Any:
@@ -184,9 +176,13 @@ class Evaluation:
             if n > MAX_BITS:
                 raise TooLarge
             return Fraction(math.comb(int(n), int(k)) if k >= 0 else 0)
-        if max(abs(n), abs(k)) > 10_000:
-            raise TooLarge
+        self._check_gamma(n, k)
         return self.mp.binomial(self.lifted(n), self.lifted(k))
+
+    def _check_gamma(self, *arguments: Any) -> None:
+        """Errors: `TooLarge`, for a gamma function that would take seconds."""
+        if max(map(abs, arguments)) > 10_000 or self.digits > MAX_GAMMA_DIGITS:
+            raise TooLarge
 
     def _applied(self, _: str, function: Any, *arguments: Any) -> Any:
         """An unknown that follows from the function and its arguments: of its sign and size."""
@@ -306,13 +302,11 @@ def points(letters: list[str], seed: str) -> Iterator[dict[str, Fraction]]:
         digest = hashlib.sha256(stream + index.to_bytes(4, "big")).digest()
         return low + int.from_bytes(digest[:8], "big") % (high - low)
 
-    count = len(letters)
-    for kind, (low, high, below) in enumerate(
-        [(300, 3000, 1024), (30_000, 90_000, 1024), (2, 30, 1), (300, 5000, 1024), (2, 40, 1)]
-    ):
-        values = [Fraction(draw(kind * count + k, low, high), below) for k in range(count)]
-        if kind == 3:
-            values = [
-                value * (-1) ** (draw(1000 + k, 0, 2) or k == 0) for k, value in enumerate(values)
-            ]
-        yield dict(zip(letters, values, strict=True))
+    ranges = (300, 3000, 1024), (30_000, 90_000, 1024), (2, 30, 1), (300, 5000, 1024), (2, 40, 1)
+    for kind, (low, high, below) in enumerate(ranges):
+        point = {}
+        for k, letter in enumerate(letters):
+            value = Fraction(draw(kind * len(letters) + k, low, high), below)
+            negative = kind == 3 and (k == 0 or draw(1000 + k, 0, 2))
+            point[letter] = -value if negative else value
+        yield point
