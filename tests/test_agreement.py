@@ -85,28 +85,18 @@ def test_the_style_reaches_both_checkers(tmp_path):
     assert compare_checkers_in_file(path, "strict")[0][1].startswith("both right 0, both wrong 1")
 
 
-@pytest.mark.parametrize(
-    "name, text, sentence",
-    [
-        (
-            "a.csv",
-            "text,gold\na,b\n",
-            "columns 'text', 'gold': an audit needs 'gold' and 'response'",
-        ),
-        ("a.csv", "response\na\n", "has the columns 'response': an audit needs 'gold'"),
-        ("a.csv", "", "cannot read"),
-        ("a.jsonl", "{", "cannot read"),
-        ("a.parquet", "x", "cannot read"),
-        ("a.jsonl", "", "has the columns none"),
-        ("a.txt", "x", "ends in '.txt': give rollouts as .parquet, .jsonl or"),
-        (
-            "a.jsonl",
-            '{"answer": "a", "gold": "b"}\n{"answer": "a"}',
-            "row 1: no gold; fill it or leave",
-        ),
-        ("a.jsonl", '{"response": null, "gold": "b"}', "row 0: no response; fill it"),
-    ],
-)
+REFUSED = [
+    ("a.csv", "text,gold\na,b\n", "columns 'text', 'gold': an audit needs 'gold' and 'response'"),
+    ("a.csv", "response\na\n", "has the columns 'response': an audit needs 'gold'"),
+    ("a.csv", "", "cannot read"), ("a.jsonl", "{", "cannot read"),
+    ("a.parquet", "x", "cannot read"), ("a.jsonl", "", "has the columns none"),
+    ("a.txt", "x", "ends in '.txt': give rollouts as .parquet, .jsonl or"),
+    ("a.jsonl", '{"answer": "a", "gold": "b"}\n{"answer": "a"}', "row 1: no gold; fill it or"),
+    ("a.jsonl", '{"response": null, "gold": "b"}', "row 0: no response; fill it"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, text, sentence", REFUSED)
 def test_a_file_that_cannot_serve_is_refused_in_one_sentence(tmp_path, name, text, sentence):
     (tmp_path / name).write_text(text)
     with pytest.raises(LabError, match=re.escape(sentence)) as error:

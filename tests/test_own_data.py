@@ -231,14 +231,7 @@ def test_what_a_program_of_a_completion_prints_is_no_reward(files):
 
 
 @pytest.mark.parametrize(
-    "said",
-    [
-        '[0, {"rewards": [1.0]}]\\n',
-        '{"rewards": [1.0]}\\n',
-        "no JSON\\n",
-        '[0, {"rewards"',
-        "5\\n",
-    ],
+    "said", ['[0, {"rewards": [1.0]}]\\n', "no JSON\\n", '[0, {"rewards"', "5\\n"]
 )
 def test_a_reply_without_the_number_of_its_request_loses_the_rollout_and_is_never_a_reward(
     files, said

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import hostile
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from lab import LabError, Rollout, make_groups
-from lab.judge.verifier import OUTCOMES, Verifier, decide, verify
+from lab.judge.verifier import OUTCOMES, Verifier, verify
 
 LATE = "9^{9^{9^9}}"  # no comparison with a number ends
 
@@ -26,36 +24,22 @@ def megabytes() -> float:
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
 
 
-@pytest.mark.parametrize(
-    "response, gold, reason",
-    [
-        (box("5"), "5", "exact"),
-        (box("05.0"), "5", "exact"),
-        (box(r"\frac{6}{8}"), "0.75", "exact"),
-        (box("1,234"), "1234", "exact"),
-        (box(r"5\text{ cm}"), "5", "exact"),
-        (box(r"10\%"), "10", "exact"),
-        (box(r"\text{Monday}"), "Monday", "exact"),
-        (box("x^{2}"), "$x^2$", "exact"),
-        (box("5"), r"\boxed{5}", "exact"),
-        (box("北京"), "北京", "exact"),
-        (box("5"), "6", "different"),
-        (box("0.333333"), "1/3", "different"),
-        (box(r"10\%"), "0.1", "exact"),
-        ("5", "5", "no answer"),
-        (r"\boxed{}", "5", "no answer"),
-        (r"\boxed{5", "5", "no answer"),
-        (box("$"), "5", "no answer"),
-        (box("1" * 501), "1" * 501, "too long"),
-        (box("int('5')"), "5", "unreadable"),
-        (box("5\u202e"), "5", "unreadable"),
-        (box("(" * 30 + "5" + ")" * 30), "5", "unreadable"),
-        (box("5"), "", "unreadable gold"),
-        (box("5"), "f'(x)", "unreadable gold"),
-        (box("f' (x)"), "f'(x)", "exact"),
-        (box("x"), "1" * 600, "unreadable gold"),
-    ],
-)
+REASONS = [
+    (box("5"), "5", "exact"), (box("05.0"), "5", "exact"), (box(r"\frac{6}{8}"), "0.75", "exact"),
+    (box("1,234"), "1234", "exact"), (box(r"5\text{ cm}"), "5", "exact"),
+    (box(r"10\%"), "10", "exact"), (box(r"\text{Monday}"), "Monday", "exact"),
+    (box("x^{2}"), "$x^2$", "exact"), (box("5"), r"\boxed{5}", "exact"),
+    (box("北京"), "北京", "exact"), (box("5"), "6", "different"),
+    (box("0.333333"), "1/3", "different"), (box(r"10\%"), "0.1", "exact"), ("5", "5", "no answer"),
+    (r"\boxed{}", "5", "no answer"), (r"\boxed{5", "5", "no answer"), (box("$"), "5", "no answer"),
+    (box("1" * 501), "1" * 501, "too long"), (box("int('5')"), "5", "unreadable"),
+    (box("5\u202e"), "5", "unreadable"), (box("(" * 30 + "5" + ")" * 30), "5", "unreadable"),
+    (box("5"), "", "unreadable gold"), (box("5"), "f'(x)", "unreadable gold"),
+    (box("f' (x)"), "f'(x)", "exact"), (box("x"), "1" * 600, "unreadable gold"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("response, gold, reason", REASONS)
 def test_a_verdict_has_its_reason(response, gold, reason):
     (verdict,) = Verifier().check([response], [gold])
     assert (verdict.reason, verdict.outcome) == (reason, OUTCOMES[reason])
@@ -77,10 +61,8 @@ def test_a_verdict_gives_the_reward_of_a_rollout_and_an_error_a_lost_one():
 
 
 def test_a_verdict_names_the_answer_that_was_found():
-    assert (
-        verify(box(r" \frac{1}{2} "), "0.5").answer == r"\frac{1}{2}"
-        and verify("?", "5").answer is None
-    )
+    assert verify(box(r" \frac{1}{2} "), "0.5").answer == r"\frac{1}{2}"
+    assert verify("?", "5").answer is None
 
 
 @pytest.mark.parametrize(
@@ -191,21 +173,3 @@ def test_no_hostile_response_is_right_or_hangs_or_runs_or_fills_the_memory(
     assert time.thread_time() - start < 0.05 * len(responses)  # 14 ms for the worst, when idle
     assert megabytes() - before < 200
     assert hostile.MARK not in os.environ and not list(tmp_path.rglob("*"))
-
-
-def test_what_is_hostile_is_not_right_without_its_box_either():
-    texts = (*hostile.CODE, *hostile.FORMS, *hostile.HUGE)
-    assert "exact" not in {decide(text, "5") for text in texts}
-
-
-PIECES = [
-    *"0123456789+-*/^_=(){}[]<>!|,.&: xyzabEeif", r"\frac", r"\sqrt", r"\pi", r"\cdot", r"\text",
-    r"\{", r"\}", r"\cup", r"\in", r"\infty", r"\sin", r"\log", r"\binom", r"\begin{pmatrix}",
-    r"\end{pmatrix}", r"\\ ", r"\pm",
-]  # fmt: skip
-
-
-@settings(derandomize=True, max_examples=200, deadline=None, database=None)
-@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12).map("".join))
-def test_random_formulas_have_a_verdict_and_none_is_right(answer):
-    assert OUTCOMES[decide(answer, "z^{79}+17")] == "wrong"
