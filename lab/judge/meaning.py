@@ -30,7 +30,6 @@ from lab.judge.formula_reader import (
 from lab.judge.spelling import plain_words, spell, unwrapped
 from lab.judge.units import CURRENCIES, DEGREE, PERCENT, Unit, read_multiple, read_unit
 
-OPENING, CLOSING = ("(", "[", "{", r"\{", r"\langle"), (")", "]", "}", r"\}", r"\rangle")
 RELATIONS = ("=", "<", ">", r"\le", r"\ge", r"\ne", r"\approx", r"\in", r"\equiv")
 
 
@@ -217,7 +216,7 @@ _POINT = re.compile(
 _INFINITE: Tree = ("name", "infty")
 _REALS = Several("()", (Value(("-", _INFINITE)), Value(_INFINITE)))
 _ALL = frozenset("all real numbers|all reals|any real number|all real values".split("|"))
-_PAIR = re.compile(r"(\\\{|\\langle|[(\[])(.*)(\\\}|\\rangle|[)\]])", re.DOTALL)
+_PAIR = re.compile(r"(\\\{|[(\[])(.*)(\\\}|[)\]])", re.DOTALL)
 _CAPTIONED = re.compile(  # what a number may be said to be, and that is not read
     r"\\text\{(?!not?\b)\s*[A-Za-z][A-Za-z ]+\}[^\\]*|[A-Za-z]{6,}|\\frac\{d[a-z]?\}\{d[a-z]\}"
     r"|\\(?:sum|prod|int|lim|det|dim|deg|max|min|sup|inf|operatorname|set[A-Z]|Pr|#)(?![a-z])(?!.*\\not).*"
@@ -534,10 +533,9 @@ def _outside(
         re.escape(mark) + ("(?![A-Za-z])" if mark[0] == "\\" else "") for mark in marks
     )
     digits = r"(?<![0-9,.])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])(?!,[0-9])|" if grouped else ""
-    brackets = r"(?P<opening>\\langle|[(\[{])|(?P<closing>\\rangle|[)\]}])"
     parts, found, depth, start = [], [], 0, 0
-    for match in re.finditer(rf"{digits}{brackets}|(?P<mark>{sought})", text):
-        depth += (match["opening"] is not None) - (match["closing"] is not None)
+    for match in re.finditer(rf"{digits}[(\[{{}}\])]|(?P<mark>{sought})", text):
+        depth += (match[0] in "([{") - (match[0] in ")]}")
         if match["mark"] and depth == 0:
             parts.append(text[start : match.start()].strip())
             found.append(match["mark"])
@@ -554,8 +552,7 @@ def _bracketed(text: str) -> Several | None:
     inside = pair[2]
     if min(_depths(inside)) < 0:  # (1)(2): the outer brackets are no pair
         return None
-    ends = {r"\langle": "(", r"\rangle": ")"}
-    brackets = "".join(ends.get(mark, mark[-1]) for mark in (pair[1], pair[3]))
+    brackets = pair[1][-1] + pair[3][-1]
     if not inside.strip():
         if brackets == "{}":
             return Several("{}", ())

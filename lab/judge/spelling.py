@@ -21,7 +21,7 @@ _SIGNS = {
     "∩": r"\cap ", "∈": r"\in ", "∅": r"\emptyset ", "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}",
     "°": r"^\circ ", "º": r"^\circ ", "℃": r"^\circ C", "′": "'", "’": "'", "∶": ":",
     "…": r"\ldots ", "⋯": r"\ldots ", "€": r"\euro ", "£": r"\sterling ", "¥": r"\yen ",
-    "₹": r"\rupee ", "ı": "i", "⟨": r"\langle ", "⟩": r"\rangle ",
+    "₹": r"\rupee ", "ı": "i", "⟨": "(", "⟩": ")",
     "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ", "∣": "|",
     "∖": r"\setminus ", "∘": r"\circ ", "⇒": r"\Rightarrow ", "⟹": r"\implies ",
     "\u2009": " ", "\u202f": " ", "\u00a0": " ", "\u3000": " ", "“": '"', "”": '"',
@@ -41,7 +41,7 @@ _SYNONYMS = {
     "varepsilon": "epsilon", "varphi": "phi", "degree": "circ", "lbrace": "{", "rbrace": "}",
     "lvert": "|", "rvert": "|", "vert": "|", "mid": "|", "land": "text{ and }",
     "lor": "text{ or }", "vee": "text{ or }", "wedge": "text{ and }", "ast": "cdot",
-    "bigcup": "cup", "bigcap": "cap", "pounds": "sterling",
+    "bigcup": "cup", "bigcap": "cap", "pounds": "sterling", "langle": "(", "rangle": ")",
     "backslash": "setminus", "smallsetminus": "setminus", "imath": "i",
     "dbinom": "binom", "tbinom": "binom", "bar": "overline", "simeq": "approx",
 }  # fmt: skip
@@ -55,7 +55,7 @@ def _chosen(match: re.Match[str]) -> str:
 
 def _synonym(match: re.Match[str]) -> str:
     name = _SYNONYMS.get(match[1], match[1])
-    return name if name in "<>|i" else "\\" + name
+    return name if name in "<>|()i" else "\\" + name
 
 
 # What is written, and what it becomes, one after the other.
