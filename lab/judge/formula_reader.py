@@ -9,7 +9,6 @@ A letter before brackets may be a function or a factor: f(x), x(x+1). The reader
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
@@ -129,18 +128,19 @@ def number(value: int | Fraction) -> Tree:
 
 
 def parts(tree: Tree) -> Iterator[Tree]:
-    """A formula and all that it is made of."""
+    """A formula and all that it is made of, but for the names of the functions in it."""
     waiting = [tree]
     while waiting:
         part = waiting.pop()
         yield part
         if part[0] not in ("number", "name"):
-            waiting.extend(part[1:])
+            waiting.extend(part[2 if part[0] in ("call", "apply") else 1 :])
 
 
 def names(tree: Tree) -> frozenset[str]:
     """The letters of a formula, those of functions too, without pi, e and i."""
-    return frozenset(part[1] for part in parts(tree) if part[0] == "name").difference(CONSTANTS)
+    named = (part[1] if part[0] in ("call", "apply") else part for part in parts(tree))
+    return frozenset(part[1] for part in named if part[0] == "name").difference(CONSTANTS)
 
 
 def mentions(tree: Tree, *wanted: str) -> bool:
@@ -176,9 +176,8 @@ def without_calls(*trees: Tree) -> list[Tree]:
         or name in FUNCTION_LETTERS
         or all(argument[0] in ("name", "number") for argument in arguments)
     }
-    bare = Counter(part[1] for part in every if part[0] == "name")
-    bare -= Counter(part[1][1] for part in calls)
-    return [_decided(tree, frozenset(called - bare.keys())) for tree in trees]
+    bare = {part[1] for part in every if part[0] == "name"}
+    return [_decided(tree, frozenset(called - bare)) for tree in trees]
 
 
 def _decided(tree: Tree, functions: frozenset[str]) -> Tree:

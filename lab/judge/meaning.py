@@ -12,6 +12,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate, chain, pairwise, product
 
 from lab.judge.extract import MAX_DEPTH, MAX_LENGTH
@@ -23,6 +24,7 @@ from lab.judge.formula_reader import (
     mentions,
     names,
     number,
+    parts,
     rebuilt,
     renamed,
     without_calls,
@@ -674,7 +676,7 @@ def _label(text: str, rest: list[str]) -> Tree | None:
 
 def _is_in(part: Tree, side: str) -> bool:
     try:
-        return _uses(without_calls(_value(side).tree)[0], part)
+        return part in parts(without_calls(_value(side).tree)[0])
     except Unreadable:
         letter = re.escape(part[1].split(" ")[-1]) if part[0] == "name" else "$^"
         side = re.sub(r"\\text\{[^{}]*\}", "", side)
@@ -686,15 +688,6 @@ def _is_number(side: str) -> bool:
         return not names(_value(side).tree)
     except Unreadable:
         return False
-
-
-def _uses(tree: Tree, part: Tree) -> bool:
-    """Whether a formula has a part, other than as the name of a function: v(0) has no v."""
-    if tree == part:
-        return True
-    if tree[0] in ("number", "name"):
-        return False
-    return any(_uses(inner, part) for inner in tree[2 if tree[0] == "apply" else 1 :])
 
 
 def _value(text: str) -> Value:
@@ -754,14 +747,11 @@ def _signed_twice(value: Value) -> Answer:
     """A value with ± as the two values that it stands for."""
     if not mentions(value.tree, "pm", "mp"):
         return value
-    trees = (_with_sign(value.tree, sign) for sign in (1, -1))
-    return Several("", tuple(Value(tree, value.unit, value.label) for tree in trees))
 
-
-def _with_sign(tree: Tree, sign: int) -> Tree:
-    def chosen(part: Tree) -> Tree:
+    def chosen(plus: str, part: Tree) -> Tree:
         if part[0] not in ("pm", "mp"):
             return part
-        return ("+", part[1], part[2] if (sign > 0) == (part[0] == "pm") else ("-", part[2]))
+        return ("+", part[1], part[2] if part[0] == plus else ("-", part[2]))
 
-    return rebuilt(tree, chosen)
+    trees = (rebuilt(value.tree, partial(chosen, plus)) for plus in ("pm", "mp"))
+    return Several("", tuple(Value(tree, value.unit, value.label) for tree in trees))
