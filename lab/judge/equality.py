@@ -155,8 +155,9 @@ class _Comparison:
     def _choice(self, given: Answer, gold: Choice) -> bool:
         if not isinstance(given, Choice):
             return gold.rest is not None and self.same(given, gold.rest)
-        silent = given.rest is None or gold.rest is None
-        return given.letter == gold.letter and (silent or self.same(given.rest, gold.rest))
+        if given.letter != gold.letter or given.rest is None or gold.rest is None:
+            return given.letter == gold.letter
+        return self.same(given.rest, gold.rest)
 
     def _words(self, given: Answer, gold: Answer) -> bool:
         words, other = (gold, given) if isinstance(gold, Words) else (given, gold)
@@ -201,7 +202,7 @@ class _Comparison:
             if defined.label != wanted.label:
                 return self._relation(given, gold)
             given, gold = defined, wanted
-        sides = [(other, None) for other in given.others]
+        sides: list[tuple[Tree, Fraction | None]] = [(other, None) for other in given.others]
         sides += [(other, Fraction(1, 50)) for other in given.near]
         return all(self.equal(other, given.tree, within) for other, within in sides) and any(
             self._quantity(Value(tree, given.unit), gold) for tree in (given.tree, *given.near)
@@ -309,8 +310,8 @@ class _Comparison:
         if len(sides) == 2 and (size := _size_below(sides[0], sides[1])):
             place, sign = self._place(size), signs[0]
             if place > 0 and sign in ("<", ">", r"\le", r"\ge"):
-                rays = _ray(sign, place), _ray(_FLIPPED[sign], -place)
-                return _intersection(*rays) if sign in ("<", r"\le") else rays[0] + rays[1]
+                ends = _ray(sign, place), _ray(_FLIPPED[sign], -place)
+                return _intersection(*ends) if sign in ("<", r"\le") else ends[0] + ends[1]
         letters = [side for side in sides if side[0] == "name" and side[1] != "infty"]
         if len(letters) != 1 or "=" in signs:
             raise _NotOnTheLine
