@@ -507,9 +507,9 @@ def _element(text: str) -> Answer:
         parts = _outside(text, (sign,))[0] if sign in text else [text]
         if len(parts) > 1:
             sets = [_element(part) for part in parts]
-            for i, found in enumerate(sets):  # what is taken away may be a number alone
-                if sign == r"\setminus" and isinstance(found, Value) and not names(found.tree):
-                    sets[i] = Several("{}", (found,))
+            for i, item in enumerate(sets):  # what is taken away may be a number alone
+                if sign == r"\setminus" and isinstance(item, Value) and not names(item.tree):
+                    sets[i] = Several("{}", (item,))
             return Several(sign, tuple(sets))
     if point := _POINT.fullmatch(text):
         found = _bracketed(point["place"])

@@ -207,7 +207,10 @@ class Formula:
         if token in ("(", "{", "|"):
             result = self.sum()
             self.take({"(": ")", "{": "}", "|": "|"}[token])
-            return abs(result) if token == "|" else result
+            if token != "|":
+                return result
+            # Two branches, because abs keeps a fraction exact and makes a float of a complex.
+            return abs(result) if isinstance(result, Fraction) else abs(result)
         if token == r"\frac":
             return self.argument() / self.argument()
         if token == r"\sqrt":
