@@ -138,11 +138,6 @@ def test_the_command_is_installed_and_is_this_one():
     assert entry.load() is rlvr_lab.main
 
 
-def test_the_module_is_the_command(start):
-    done = start("-m", "lab", "explain", "rloo", "--rollouts", 4).finish()
-    assert done.returncode == 0 and done.stderr == "" and done.stdout.startswith("RLOO   rloo\n")
-
-
 def test_explaining_and_helping_load_neither_torch_nor_matplotlib():
     code = (
         "import sys; from lab.cli import main; main(['explain', 'grpo'])\n"

@@ -4,11 +4,8 @@ test_lesson_outputs.py executes them as `lab run` does.
 """
 
 import ast
-import os
 import re
-import subprocess
 import symtable
-import sys
 from pathlib import Path
 
 import nbformat
@@ -37,16 +34,6 @@ def test_there_is_one_notebook_an_experiment_and_one_experiment_a_notebook():
 def test_a_notebook_is_valid_and_holds_no_counts(path):
     nbformat.validate(nbformat.read(path, as_version=4))
     assert all(cell.execution_count is None for cell in code_cells(path))
-
-
-def test_nbstripout_finds_nothing_to_strip():
-    done = subprocess.run(
-        [sys.executable, "-m", "nbstripout", "--verify", *map(str, BOOKS)],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONWARNINGS": "ignore"},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @BY_NAME

@@ -157,10 +157,9 @@ def lab(words: str, **options) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no /dev/full")
-@pytest.mark.parametrize("words", ["explain rloo", "train"])
-def test_a_full_disk_is_one_sentence(words):
+def test_a_full_disk_is_one_sentence():
     with open("/dev/full", "w") as full:
-        done = lab(words, stdout=full)
+        done = lab("train", stdout=full)
     assert done.returncode == 1 and done.stderr == (
         "lab: the output cannot be written (No space left on device): make room\n"
     )
