@@ -133,33 +133,31 @@ def _next_run() -> list[str] | None:
     for module in IMPORTED:
         with suppress(ImportError):  # of an extra that is not installed, or not wanted
             importlib.import_module(module)
-    child, terminated = 0, False
+    child = 0
 
     def terminate(*_: object) -> None:
-        nonlocal terminated
-        terminated = True
-        if child:
-            with suppress(ProcessLookupError):
-                os.kill(child, signal.SIGTERM)
+        if not child:
+            sys.exit()
+        with suppress(ProcessLookupError):  # it has just ended
+            os.kill(child, signal.SIGTERM)
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, terminate)
     for line in open(0, closefd=False):
         words, log = json.loads(line)
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # until it is known who gets it
-        child = 0 if terminated else os.fork()
-        if child == 0 and not terminated:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # until `child` is known
+        child = os.fork()
+        if not child:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        if not child:
             with open(log, "a") as output, open(os.devnull) as nothing:
                 for number, file in enumerate((nothing, output, output)):
                     os.dup2(file.fileno(), number)
             return words
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) if child else -15
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
         child = 0
-        print(code, flush=True)
     return None
 
 
