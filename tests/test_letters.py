@@ -65,6 +65,7 @@ def balanced(p, G=8):
 
 
 SAMPLED = (16, 128, 1024)
+EVEN = math.sqrt(1 / 4 - 7 / 32)  # from 1/2 to where p q 8/7 is 1/4
 NUMBERS = {  # what a point prints, given inputs as they stand
     ("maxrl", 1): [0.1, bernoulli_weight(scored("maxrl"), 4, 0.1), truncated(0.1, 4)],
     ("maxrl", 2): [1 - 0.5 ** (1 / 16), 0.02, *traces()],
@@ -79,7 +80,7 @@ NUMBERS = {  # what a point prints, given inputs as they stand
     ("pacs", 2): [*(balanced(p) for p in (0.05, 0.2, 0.5)), 0.05, 0.2, 0.5],
     ("pacs", 3): [gap(1), gap(64)],
     ("pacs", 4): [-1.5, -math.log1p(math.exp(1.5)), -math.log1p(math.exp(-1.5))],
-    ("pacs", 5): [0.5**2, 0.02, 0.02 * 0.98 * 8 / 7],
+    ("pacs", 5): [0.5**2, 0.02, 0.02 * 0.98 * 8 / 7, 0.5**2, 0.5 - EVEN, 0.5 + EVEN],
     ("pacs", 6): [],
     ("pacs", 7): [],
     ("pacs", 8): [45.63 - 40.18],
