@@ -90,7 +90,7 @@ _REWRITTEN: list[tuple[re.Pattern[str], Any]] = [
          r"\s*_\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))", _chosen),
         (r"\\mathbb\s*\{?\s*([A-Z])\s*\}?", r"\\set\1 "),
         (r"\\([A-Za-z]+)", _synonym),
-        (r"\^\s*\{\s*\\circ\s*\}", r"^\\circ "),
+        (r"\^?\s*\{\s*\\circ\s*\}", r"^\\circ "),
     )
 ]  # fmt: skip
 
