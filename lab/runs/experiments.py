@@ -356,6 +356,8 @@ def read_preset(path: Path) -> Experiment:
     if trainer is not None and not trainer.rpartition(":")[0]:
         raise LabError(f'{path.name}: trainer {trainer!r}: write "module:function"')
     configuration = _class(content["configuration"], path.name)
+    if "start" in content:
+        _check_start(content, configuration, path)
     rules = configuration.rules()
     needed = rules.keys() - configuration.defaults().keys()
     scales = {scale: content[scale] for scale in SCALES if scale in content}
@@ -433,6 +435,18 @@ def _declared_class(file: str, declared: str) -> type[Config]:
 def _module(place: str) -> ModuleType:
     """A module by its name, or by its file if it is a plugin's."""
     return import_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
+
+
+def _check_start(content: dict[str, Any], configuration: type[Config], path: Path) -> None:
+    """LabError: the table [start] does not name a trainer, and a class that `configuration` is."""
+    start, parts = content["start"], ("trainer", "configuration")
+    for key in start.keys() ^ set(parts):
+        raise unknown(f"key of {path.name} [start], or one that it lacks:", key, parts)
+    if not issubclass(configuration, _class(start["configuration"], f"{path.name} [start]")):
+        raise LabError(
+            f"{path.name}: {content['configuration']} must be a subclass of"
+            f" {start['configuration']}, since one run gives both trainings their settings"
+        )
 
 
 def _class(place: str | type[Config], where: str) -> type[Config]:
