@@ -294,6 +294,10 @@ def test_every_process_of_a_run_reads_the_plugins_that_the_job_was_made_with(for
             "reference_every = 5: verl has no such setting; set it",
         ),
         (
+            "gsm8k scale=smoke warmup=5",
+            "warmup = 5: lab cluster leaves the optimiser at verl's defaults; set it to 0",
+        ),
+        (
             "gsm8k scale=smoke estimator=pacs(beta=2)",
             "estimator = 'pacs(beta=2)': the options of PACS are settings here;"
             " give estimator=pacs",

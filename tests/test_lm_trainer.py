@@ -25,6 +25,7 @@ from lab.llm.engines import imports
 from lab.llm.engines.base import Sampling
 from lab.llm.engines.model_costs import KNOWN, architecture, parameter_count
 from lab.llm.engines.transformers_engine import TransformersEngine
+from lab.llm.train.optimizer import learning_rate
 from lab.llm.train.task import problems_of_step
 from lab.llm.train.thread_generator import generate_from_thread
 from lab.llm.train.tiny_model import FOLDER
@@ -42,14 +43,27 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 # --- Against the readable loop ------------------------------------------------------------------
 
 
-def test_two_steps_through_trl_are_those_of_the_readable_loop():
-    given = {"steps": 2, "micro_batch": 4, "learning_rate": 1e-3}
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"steps": 2},
+        {"steps": 3, "log_every": 2, "schedule": "cosine", "warmup": 1, "weight_decay": 1.0}
+        | {"updates": 2, "max_grad_norm": 0.5, "learning_rate": 1e-4},
+    ],
+)
+def test_steps_through_trl_are_those_of_the_readable_loop(given):
+    given = {"micro_batch": 4, "learning_rate": 1e-3} | given
     trl, loop = (played(**given, trainer=name) for name in ("trl", "loop"))
     names = ("train pass@1", "pass@1", "mean length", "dead groups")
     for (ours, _), (theirs, _) in zip(loop[1:], trl[1:], strict=True):
         assert [ours.metrics[name] for name in names] == [theirs.metrics[name] for name in names]
         assert ours.rollouts == theirs.rollouts and theirs.metrics["train pass@1"] > 0
-        assert theirs.metrics["log-probability mismatch"] < 1e-4
+        if (
+            "updates" not in given
+        ):  # TRL's is that of every update, and the second one's policy moved
+            assert theirs.metrics["log-probability mismatch"] < 1e-4
+        assert theirs.metrics["grad_norm"] == pytest.approx(ours.metrics["grad_norm"], rel=1e-3)
+        assert theirs.metrics.get("learning rate") == ours.metrics.get("learning rate")
     keys = [key for key in loop[0][1] if key.startswith("model/")]
     moved, apart = (
         sum(float(((loop[-1][1][key] - other[key]) ** 2).sum()) for key in keys) ** 0.5
@@ -59,6 +73,21 @@ def test_two_steps_through_trl_are_those_of_the_readable_loop():
     assert apart < 1e-3 * moved
 
 
+@pytest.mark.parametrize("schedule", ["constant", "linear", "cosine"])
+@pytest.mark.parametrize("warmup", [0, 2, 9])
+def test_the_learning_rate_of_every_update_is_that_of_transformers(schedule, warmup):
+    from transformers import get_scheduler
+
+    config = configured(steps=5, updates=2, micro_batch=4, schedule=schedule, warmup=warmup)
+    optimizer = torch.optim.SGD([torch.zeros(1)], config.learning_rate)
+    kind = "constant_with_warmup" if schedule == "constant" else schedule
+    theirs = get_scheduler(kind, optimizer, num_warmup_steps=2 * warmup, num_training_steps=10)
+    for update in range(10):
+        assert learning_rate(config, update) == theirs.get_last_lr()[0]
+        optimizer.step()
+        theirs.step()
+
+
 # --- Exact resume -------------------------------------------------------------------------------
 
 
@@ -66,7 +95,8 @@ def test_two_steps_through_trl_are_those_of_the_readable_loop():
 @pytest.mark.parametrize(
     "given",
     [
-        {"estimator": "grpo(ddof=1)", "updates": 2, "micro_batch": 4, "kl": 0.1},
+        {"estimator": "grpo(ddof=1)", "updates": 2, "micro_batch": 4, "kl": 0.1}
+        | {"schedule": "linear", "warmup": 1},
         {"estimator": "pacs", "reference_every": 2, "learning_rate": 1e-3},
         {"estimator": "maxrl", "greedy_filter": True, "smoothing": 0.1, "entropy_bonus": 0.01},
     ],

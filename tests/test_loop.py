@@ -83,7 +83,7 @@ def in_trl(parts, tmp_path, rewards=REWARDS, rate=1e-3, **given):
             "per_device_train_batch_size": 8 // config.updates,
             "steps_per_generation": config.updates,
             "max_steps": config.updates,
-            "max_grad_norm": 1.0,
+            "max_grad_norm": config.max_grad_norm,
             "learning_rate": rate,
             "loss_type": AGGREGATIONS[given.get("aggregation", "sequence-sum")],
             "beta": config.kl,
@@ -191,6 +191,8 @@ SETTINGS = [
     {"truncation": "zero", "rewards": [1.0, 0, 0, 1, 1, 0, 1, 0]},
     {"truncation": "mask", "rewards": [1.0, 0, 0, 1, 1, 0, 1, 0]},
     {"rewards": LOST},
+    {"max_grad_norm": 0.1, "updates": 2, "micro_batch": 4},
+    {"max_grad_norm": 0.0},
     {"estimator": "pacs", "beta": 0.7},
     {"estimator": "pacs", "score": "dr_grpo", "balanced": False, "actor": True},
     {"estimator": "pacs", "rewards": LOST},
@@ -219,6 +221,7 @@ def test_with_every_setting_the_loop_and_trl_take_the_same_step(parts, tmp_path,
         "truncated": "completions/clipped_ratio",
         "clip_ratio/region_mean": "clip_ratio/region_mean",
         "kl": "kl",
+        "grad_norm": "grad_norm",  # the mean over updates, before clipping
         "log-ratio": "log_ratio",
     }.items():
         if ours in measured:
@@ -270,7 +273,7 @@ def test_what_cannot_be_trained_on_is_refused_in_a_sentence(parts, monkeypatch):
     "given",
     [
         {"estimator": "maxrl", "entropy_bonus": 0.01},
-        {"estimator": "grpo(ddof=1)", "updates": 2, "micro_batch": 4, "kl": 0.1},
+        {"estimator": "grpo(ddof=1)", "updates": 2, "micro_batch": 4, "schedule": "cosine"},
         {"estimator": "pacs", "learning_rate": 1e-3},
         {"estimator": "curverl(batches=2)", "learning_rate": 1e-3},
         {"estimator": "moving_baseline"},

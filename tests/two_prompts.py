@@ -190,6 +190,7 @@ class Written:
 def loop_of(parts, rewards=REWARDS, said=None, rate=1e-3, **given):
     """A loop in float64 on the two prompts, with plain gradient descent."""
     settings = {"rollouts": N, "prompts": 2, "micro_batch": 8, "max_tokens": LIMIT, "seed": SEED}
+    settings["learning_rate"] = rate
     with Verifier() as verifier:
         made = Loop(
             loop_config(**settings | {"aggregation": "sequence-sum"} | given), verifier, None

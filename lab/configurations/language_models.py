@@ -77,7 +77,21 @@ class LanguageModelConfig(Config):
     rank: int = setting("rank of the adapter", 1, 4096, default=16)
     steps: int = setting("training steps; each samples one batch of rollouts", 1, 10_000_000)
     updates: int = setting("optimiser steps per batch of rollouts", 1, 1024)
-    learning_rate: float = setting("learning rate of AdamW, constant", 1e-9, 1.0)
+    learning_rate: float = setting("learning rate of AdamW, the highest of its schedule", 1e-9, 1.0)
+    schedule: str = setting(
+        "learning rate after the warm-up: constant, or to 0 at the end, in a line or half a cosine",
+        choices=("constant", "linear", "cosine"),
+        default="constant",
+    )
+    warmup: int = setting(
+        "steps in which the learning rate rises from 0 in a line", 0, 10_000_000, default=0
+    )
+    weight_decay: float = setting(
+        "weight decay of AdamW, for all weights but norms and biases", 0.0, 10.0, default=0.01
+    )
+    max_grad_norm: float = setting(
+        "norm to which longer gradients are clipped; 0: none are", 0.0, 1e9, default=1.0
+    )
     clip: float = setting(
         "clipping range of the importance ratio; no effect when updates = 1", 0.0, 1.0
     )
@@ -138,13 +152,16 @@ class LanguageModelConfig(Config):
     seed: int = random_seed("the order of the problems and of the rollouts")
 
     def refuse(self, names: Iterable[str], reason: str, instead: str = "") -> None:
-        """LabError: one of these settings is not zero, false or empty, and would be ignored.
+        """LabError: one of these settings is not at its default, and would be ignored.
 
+        Without a default, it is not zero, false or empty.
         `reason` says why, `instead` what else can be done than to unset it.
         """
         for name in names:
-            if value := getattr(self, name):
-                cure = f"set it to {type(value)()!r}{instead and f', or {instead}'}"
+            value = getattr(self, name)
+            unset = self.defaults().get(name, type(value)())
+            if value != unset:
+                cure = f"set it to {unset!r}{instead and f', or {instead}'}"
                 raise LabError(f"{name} = {value!r}: {reason}; {cure}")
 
     def check_pacs(self) -> None:

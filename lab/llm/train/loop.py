@@ -31,6 +31,7 @@ from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.credit import credit_of
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
+from lab.llm.train.optimizer import adamw, recorded_rate, set_learning_rate
 from lab.llm.train.rollouts import ask, measured, rollout_columns, rollouts_of
 from lab.llm.train.task import Task, held_out_problems, problems_of_step, training_problems
 from lab.llm.train.token_loss import Row, check_scores, frozen, in_pieces, token_loss
@@ -69,7 +70,7 @@ class Loop:
             self.reference = self.model  # without its adapter
         elif config.kl:
             self.reference = copy.deepcopy(self.model).requires_grad_(False)
-        self.optimizer = adamw(self.model, config.learning_rate)
+        self.optimizer = adamw(self.model, config)
         self.credit = credit_of(config)
         self.rollouts: dict[str, list[Any]] = {}  # of the step that was made last
         self.sums: dict[str, float] = {}  # the steps since the last record, and their metrics
@@ -99,6 +100,7 @@ class Loop:
                 steps = self.sums.pop("steps")
                 means = {name: self.sums[name] / steps for name in sorted(self.sums)}
                 self.sums = {}
+                means |= recorded_rate(self.config, done)
                 yield replace(self.evaluated(standing, means), rollouts=self.rollouts)
             else:
                 yield Pause(done, standing, self.rollouts)
@@ -151,15 +153,18 @@ class Loop:
         order = torch.randperm(len(rows) // together, generator=torch.Generator().manual_seed(seed))
         drawn = [rows[i * together + j] for i in order.tolist() for j in range(together)]
         sums: dict[str, float] = {}
-        for part in in_pieces(drawn, len(rows) // config.updates):
+        parts = in_pieces(drawn, len(rows) // config.updates)
+        for number, part in enumerate(parts, step * config.updates):
             if together == 1:  # rows of similar length share a pass
                 part.sort(key=lambda row: row.length)
             for micro_batch in in_pieces(part, size):
                 loss, metrics = token_loss(config, self.model, micro_batch, part, rows)
                 loss.backward()
                 sums = added(sums, metrics | {"loss": loss.item()})
-            norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0).item()
-            sums = added(sums, {"grad_norm": norm})
+            limit = config.max_grad_norm or torch.inf
+            norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit)
+            sums = added(sums, {"grad_norm": norm.item()})  # before clipping
+            set_learning_rate(self.optimizer, config, number)
             self.optimizer.step()
             self.optimizer.zero_grad()
         mismatches = [float((row.old.cpu() - row.sampled).abs().max()) for row in rows]
@@ -181,16 +186,6 @@ class Loop:
         """Everything that the later steps depend on."""
         sums = {f"sum/{k}": torch.tensor(x, dtype=torch.float64) for k, x in self.sums.items()}
         return current_state(self.model, self.optimizer, step) | sums | self.credit.state()
-
-
-def adamw(model: torch.nn.Module, learning_rate: float) -> torch.optim.Optimizer:
-    """AdamW with weight decay 0.01, as in transformers without it for norms and biases."""
-    weights = [weight for weight in model.parameters() if weight.requires_grad]
-    groups = [
-        {"params": [weight for weight in weights if weight.ndim > 1], "weight_decay": 0.01},
-        {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, learning_rate, fused=True)
 
 
 def added(sums: dict[str, float], values: dict[str, float]) -> dict[str, float]:

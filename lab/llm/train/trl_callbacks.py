@@ -6,7 +6,7 @@ one batch of rollouts, from which `updates` optimiser steps are made.
 
 As in the papers, training is fully on-policy unless the settings say otherwise: one update per
 batch, no KL term, no entropy bonus, no importance ratio. AdamW with weight decay 0.01, gradients
-clipped to norm 1, a constant learning rate (neither paper states them; verl's defaults).
+clipped to norm 1 and a constant learning rate are defaults (neither paper states them; verl's).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from lab.llm.engines.model_costs import process_count
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
+from lab.llm.train.optimizer import recorded_rate, set_learning_rate
 from lab.llm.train.rollouts import rollout_columns
 from lab.llm.train.task import Usable, held_out_problems, problems_of_step, training_problems
 from lab.llm.train.thread_generator import Channel, LoopStopped
@@ -187,9 +188,9 @@ class TRLRun(_TrainerCallback):
             temperature=config.temperature,
             top_p=config.top_p,
             learning_rate=config.learning_rate,
-            lr_scheduler_type="constant",
-            weight_decay=0.01,
-            max_grad_norm=1.0,
+            lr_scheduler_type="constant",  # see on_step_begin
+            weight_decay=config.weight_decay,
+            max_grad_norm=config.max_grad_norm,
             # PACS needs a reference model where it resets one; TRL loads it for any beta above 0.
             beta=config.kl or float(config.reference_every > 0),
             epsilon=config.clip,
@@ -236,7 +237,7 @@ class TRLRun(_TrainerCallback):
             "logprobs": [list(answer.logp) for group in groups for answer in group],
         }
 
-    # What TRL calls at the start, at the end of each optimiser step, and when it logs
+    # What TRL calls at the start, around each optimiser step, and when it logs
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Send the record of step 0, or take up the state of a checkpoint."""
@@ -248,6 +249,10 @@ class TRLRun(_TrainerCallback):
         else:
             self.restore(self.state)
             self.state = None  # frees the memory
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Set the learning rate, which follows from the step of the whole training."""
+        set_learning_rate(self.trainer.optimizer, self.config, self.trainer.step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """After the last update of a step, have TRL log, or send a pause."""
@@ -289,6 +294,7 @@ class TRLRun(_TrainerCallback):
             for name, value in logs.items()
             if isinstance(value, (int, float)) and not name.startswith(HIDDEN_METRICS)
         }
+        metrics |= recorded_rate(self.config, step)
         if step == 0:
             sizes = {"training problems": len(self.problems), "problems left out": self.left_out}
             metrics |= sizes

@@ -9,7 +9,7 @@ column `problem` of the data, an integer per row, says which rollouts form a gro
 is a lost rollout: its group is smaller, its advantage 0. The order of rows in a batch follows from
 (seed, step), so that a resumed run continues exactly.
 
-Written for TRL 1.16; tests/test_trl.py checks each of the six overridden methods by hand.
+Written for TRL 1.16; tests/test_trl.py checks each of the seven overridden methods by hand.
 """
 
 from __future__ import annotations
@@ -97,6 +97,12 @@ class ObjectiveTrainer(_GRPOTrainer):
     def step(self) -> int:
         """Optimiser steps made so far, including those before this training."""
         return self.first_step + self.state.global_step
+
+    def _get_grad_norm(self, model: Any, grad_norm: Any = None) -> Any:
+        """TRL's norm of the gradient before clipping; logged is the mean over optimiser steps."""
+        norm = super()._get_grad_norm(model, grad_norm)
+        self._log("grad_norm", norm)
+        return norm
 
     def _log(self, name: str, value: Any) -> None:
         """Add a value to those of which TRL logs the mean."""

@@ -180,6 +180,11 @@ def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
         "verl has no such setting",
         "train on one node with lab train",
     )
+    config.refuse(
+        ("schedule", "warmup", "weight_decay", "max_grad_norm"),
+        "lab cluster leaves the optimiser at verl's defaults",
+        "train on one node with lab train",
+    )
     if estimator == "ppo":
         if config.truncation != "score":
             raise LabError(

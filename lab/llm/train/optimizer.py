@@ -1,0 +1,53 @@
+"""The optimiser of both trainers of language models, and its learning rate at every step."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from lab.configurations.language_models import LanguageModelConfig
+
+
+def adamw(model: torch.nn.Module, config: LanguageModelConfig) -> torch.optim.Optimizer:
+    """AdamW, as in transformers without weight decay for norms and biases."""
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    matrices = [weight for weight in weights if weight.ndim > 1]
+    vectors = [weight for weight in weights if weight.ndim <= 1]
+    groups = [
+        {"params": matrices, "weight_decay": config.weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, config.learning_rate, fused=True)
+
+
+def learning_rate(config: LanguageModelConfig, update: int) -> float:
+    """The learning rate of an optimiser step, which is counted from 0 over the whole training.
+
+    That of transformers' `get_scheduler`: it rises from 0 during `warmup`, and `linear` and
+    `cosine` would reach 0 one optimiser step after the last.
+    """
+    warmup, total = config.warmup * config.updates, config.steps * config.updates
+    if update < warmup:
+        return config.learning_rate * (update / warmup)
+    share = 1.0
+    if config.schedule == "linear":
+        share = (total - update) / (total - warmup)
+    elif config.schedule == "cosine":
+        share = 0.5 * (1 + math.cos(math.pi * ((update - warmup) / (total - warmup))))
+    return config.learning_rate * share
+
+
+def set_learning_rate(
+    optimizer: torch.optim.Optimizer, config: LanguageModelConfig, update: int
+) -> None:
+    """Give every weight the learning rate of this optimiser step."""
+    for group in optimizer.param_groups:
+        group["lr"] = learning_rate(config, update)
+
+
+def recorded_rate(config: LanguageModelConfig, step: int) -> dict[str, float]:
+    """The metric "learning rate", of the last update of a step; none where it never changes."""
+    if step == 0 or (config.schedule == "constant" and config.warmup == 0):
+        return {}
+    return {"learning rate": learning_rate(config, step * config.updates - 1)}
