@@ -46,9 +46,10 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "given",
     [
-        {"steps": 2},
+        {"steps": 2, "micro_batch": 65_536},
         {"steps": 3, "log_every": 2, "schedule": "cosine", "warmup": 1, "weight_decay": 1.0}
-        | {"updates": 2, "max_grad_norm": 0.5, "learning_rate": 1e-4},
+        | {"updates": 2, "max_grad_norm": 0.5, "learning_rate": 1e-4}
+        | {"clip": 0.001, "clip_high": 0.01},
     ],
 )
 def test_steps_through_trl_are_those_of_the_readable_loop(given):
@@ -278,6 +279,7 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
         ({"estimator": "pacs", "micro_batch": 2}, "PACS compares whole groups"),
         ({"estimator": "pacs(beta=2)"}, "the options of PACS are settings here"),
         ({"estimator": "pacs", "kl": 0.1}, "PACS has a loss of its own"),
+        ({"estimator": "pacs", "clip_high": 0.3}, "clip_high = 0.3: PACS .* set it to 0.0"),
         ({"reference_every": 2}, "only PACS resets a reference"),
         ({"prompt": "plane"}, "did you mean 'plain'"),
         ({"eval_temperature": 0.001}, "out of range"),

@@ -95,6 +95,12 @@ class LanguageModelConfig(Config):
     clip: float = setting(
         "clipping range of the importance ratio; no effect when updates = 1", 0.0, 1.0
     )
+    clip_high: float = setting(
+        "how far above 1 the ratio is clipped, where clip says how far below; 0: as clip",
+        0.0,
+        100.0,
+        default=0.0,
+    )
     kl: float = setting("coefficient of the KL divergence from the initial model", 0.0, 100.0)
     entropy_bonus: float = setting(
         "coefficient of the mean token entropy, which is added to the objective", 0.0, 10.0
@@ -140,7 +146,7 @@ class LanguageModelConfig(Config):
     device_memory: float = setting(
         "GPU memory in GiB, used where no GPU can be queried", 1.0, 10000.0
     )
-    micro_batch: int = setting("rollouts per forward and backward pass", 1, 65_536)
+    micro_batch: int = setting("rollouts per forward and backward pass, at most", 1, 65_536)
     eval_sets: list[str] = setting("problem sets for evaluation", content="problems")
     eval_problems: int = setting(
         "problems per evaluation set, the first ones; 0: all", 0, 10_000_000

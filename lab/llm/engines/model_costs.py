@@ -52,7 +52,7 @@ def memory(config: LanguageModelConfig, shape: Any, total: float) -> dict[str, f
     parts["gradients"] = parts["optimiser"] / 2
     if process_count() > 1:
         parts["DDP's buckets"] = parts["gradients"]
-    activations = micro_batch(shape, config.micro_batch, _longest(config)).peak / GIB
+    activations = micro_batch(shape, micro_batches(config)[0], _longest(config)).peak / GIB
     parts |= {"activations": activations, "CUDA": CONTEXT}
     vllm = (
         {"vLLM": config.engine_memory * total} if config.engine_memory else {"vLLM asleep": ASLEEP}
@@ -158,8 +158,9 @@ def costs(config: LanguageModelConfig) -> Costs | None:
     rollouts = config.prompts * config.rollouts / process_count()
     reference = bool(config.kl or config.reference_every)
     passes = 1 + ((config.updates > 1) + reference) / 4
-    positions = config.micro_batch * _longest(config)
-    update = micro_batch(shape, config.micro_batch, _longest(config)).times(
+    rows, _ = micro_batches(config)
+    positions = rows * _longest(config)
+    update = micro_batch(shape, rows, _longest(config)).times(
         passes * rollouts * (prompt + answer) / positions
     )
     # A set of unknown size counts as 1,000 problems.
@@ -241,6 +242,16 @@ def gpu_memory(config: LanguageModelConfig) -> float:
 def process_count() -> int:
     """How many processes torchrun has started, each with a GPU of its own."""
     return int(os.environ.get("WORLD_SIZE", 1))
+
+
+def micro_batches(config: LanguageModelConfig) -> tuple[int, int]:
+    """Rollouts of a forward and backward pass, and passes of an update, on each process.
+
+    A `micro_batch` larger than an update is the whole update.
+    """
+    rows = config.prompts * config.rollouts // (config.updates * process_count())
+    micro_batch = max(1, min(config.micro_batch, rows))
+    return micro_batch, rows // micro_batch
 
 
 def _longest(config: LanguageModelConfig) -> int:

@@ -16,7 +16,7 @@ from lab.judge.rewards import check_reward, judge
 from lab.llm.data.problem_sets import check_name, is_file
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.adapters import check_adapter
-from lab.llm.engines.model_costs import memory_lines, process_count
+from lab.llm.engines.model_costs import memory_lines, micro_batches, process_count
 from lab.llm.engines.models import is_cached, locate_model, pinned
 from lab.llm.train.credit import credit_of
 from lab.llm.train.task import loaded_set, takes_real_rewards
@@ -85,13 +85,14 @@ def _loss(config: LanguageModelConfig) -> list[str]:
         config.refuse(in_trl, "the loop has none", "take trainer=trl")
     if spec == "pacs":
         config.refuse(
-            ("smoothing", "kl", "entropy_bonus", "greedy_filter"),
+            ("smoothing", "kl", "entropy_bonus", "greedy_filter", "clip_high"),
             "PACS has a loss of its own, which does not use it",
         )
-        if config.micro_batch % rollouts:
+        micro_batch, _ = micro_batches(config)
+        if micro_batch % rollouts:
             raise LabError(
-                f"micro_batch = {config.micro_batch}: PACS compares whole groups, so give a"
-                f" multiple of rollouts = {rollouts}"
+                f"PACS compares whole groups, and a pass would hold {micro_batch} rollouts: give"
+                f" a micro_batch, and an update, of a multiple of rollouts = {rollouts}"
             )
     else:
         config.refuse(("reference_every",), "only PACS resets a reference")
@@ -131,7 +132,8 @@ def _batch(config: LanguageModelConfig) -> str:
 
     It must divide into updates, processes and micro-batches, and groups must stay whole.
     """
-    prompts, updates, micro_batch = config.prompts, config.updates, config.micro_batch
+    prompts, updates = config.prompts, config.updates
+    micro_batch, _ = micro_batches(config)
     processes = process_count()
     if processes > 1 and config.trainer == "loop":
         raise LabError(

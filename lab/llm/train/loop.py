@@ -27,6 +27,7 @@ from lab.judge.rewards import Judge
 from lab.llm.data.prompts import LENGTH
 from lab.llm.engines.adapters import load_trainable, with_adapter
 from lab.llm.engines.base import encode_prompts, load_tokenizer
+from lab.llm.engines.model_costs import micro_batches
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.credit import credit_of
@@ -138,7 +139,7 @@ class Loop:
     def update(self, rows: list[Row], step: int) -> dict[str, float]:
         """Take `updates` optimiser steps, each on its share of the rows; returns the metrics."""
         config = self.config
-        size, heat = config.micro_batch, config.temperature
+        size, heat = micro_batches(config)[0], config.temperature
         if config.updates > 1:
             for row, logp in zip(rows, frozen(self.model, rows, size, heat), strict=True):
                 row.old = logp

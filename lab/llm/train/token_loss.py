@@ -155,9 +155,10 @@ def policy_gradient_loss(
     advantages = [row.advantage for row in rows]
     A = torch.tensor(advantages, dtype=logp.dtype, device=logp.device).repeat_interleave(counts)
     ratio = (logp - torch.cat([row.old for row in rows])).exp()
-    clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
+    low, high = 1 - config.clip, 1 + (config.clip_high or config.clip)
+    clipped = ratio.clamp(low, high)
     losses = -torch.minimum(ratio * A, clipped * A)
-    outside = torch.where(A > 0, ratio > 1 + config.clip, ratio < 1 - config.clip) & (A != 0)
+    outside = torch.where(A > 0, ratio > high, ratio < low) & (A != 0)
     update_tokens = sum(len(row.answer) for row in update)
     metrics = {"clip_ratio/region_mean": outside.sum().item() / update_tokens}
     if config.kl:

@@ -25,7 +25,7 @@ from lab.judge.rewards import Judge
 from lab.llm.engines.adapters import adapter_config, load_trainable
 from lab.llm.engines.base import Engine, Sampling, encode_prompts, load_tokenizer
 from lab.llm.engines.imports import transformers, trl
-from lab.llm.engines.model_costs import process_count
+from lab.llm.engines.model_costs import micro_batches
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
@@ -172,15 +172,14 @@ class TRLRun(_TrainerCallback):
     def _config(self, scratch: str) -> Any:
         """TRL's configuration from that of the run."""
         config = self.config
-        rows = config.prompts * config.rollouts // process_count()
-        accumulate = rows // (config.updates * config.micro_batch)
+        micro_batch, accumulate = micro_batches(config)
         return trl().GRPOConfig(
             **device_options(compute_device()),
             output_dir=scratch,
             seed=config.seed,
             max_steps=(config.steps - self.first) * config.updates,
             shuffle_dataset=False,
-            per_device_train_batch_size=config.micro_batch,
+            per_device_train_batch_size=micro_batch,
             gradient_accumulation_steps=accumulate,
             steps_per_generation=accumulate * config.updates,
             num_generations=config.rollouts,
@@ -194,6 +193,7 @@ class TRLRun(_TrainerCallback):
             # PACS needs a reference model where it resets one; TRL loads it for any beta above 0.
             beta=config.kl or float(config.reference_every > 0),
             epsilon=config.clip,
+            epsilon_high=config.clip_high or config.clip,
             entropy_coef=config.entropy_bonus,
             loss_type=AGGREGATIONS[config.aggregation],
             logging_steps=config.log_every * config.updates,

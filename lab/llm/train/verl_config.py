@@ -103,6 +103,7 @@ def settings(
         "actor_rollout_ref.actor.loss_scale_factor": constant,
         "actor_rollout_ref.actor.ppo_mini_batch_size": config.prompts // config.updates,
         "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": tokens,
+        "actor_rollout_ref.actor.clip_ratio_high": config.clip_high or config.clip,
         "actor_rollout_ref.actor.use_kl_loss": config.kl > 0,
         "trainer.nnodes": nodes,
         "trainer.n_gpus_per_node": gpus,
