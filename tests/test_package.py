@@ -188,7 +188,7 @@ def test_lab_explain_and_the_explorers_page_do_too(core, tmp_path):
     [
         ("train tabular", "torch", "toy"),
         ("audit counts.csv", "pandas", "notebooks,toy"),
-        ("figures", "matplotlib", "notebooks"),
+        ("figures", "pandas", "notebooks,toy"),
         ("eval model math500 engine=vllm", "pandas", "notebooks,toy"),
     ],
 )
