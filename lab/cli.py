@@ -250,7 +250,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
     from lab.runs.processes import Workers
     from lab.runs.ray_executor import RayExecutor
     from lab.runs.sweep import sweep, visible_gpus
-    from lab.runs.sweep_file import rates, read_sweep
+    from lab.runs.sweep_file import read_sweep
 
     _refuse_claims(arguments.file)
     if arguments.jobs is not None and arguments.jobs < 1:
@@ -276,9 +276,8 @@ def _sweep(arguments: argparse.Namespace) -> int:
     print(f"{len(outcome.before)} finished before, {len(outcome.now)} now, {len(failed)} failed")
     for run, reason in failed:
         print(f"failed: {run.path / 'log.txt'}: {reason}", file=sys.stderr)
-    for choice in rates(arguments.file):
-        if not choice.missing:
-            print(choice)
+    for line in _chosen_rates(arguments.file):
+        print(line)
     finished = [item.run for item in read_sweep(arguments.file) if item.run in done]
     _print_remarks(finished)
     if not failed:
@@ -296,6 +295,13 @@ def _refuse_claims(file: Path) -> bool:
 
     claims_of_sweep(file)
     return True
+
+
+def _chosen_rates(file: Path) -> list[str]:
+    """The learning rates that the rule of a sweep file has chosen, one a line."""
+    from lab.runs.sweep_file import rates
+
+    return [str(choice) for choice in rates(file) if not choice.missing]
 
 
 def _print_remarks(runs: list[Run]) -> None:
@@ -345,6 +351,8 @@ def _record(arguments: argparse.Namespace) -> int:
             print(*record_with_claims(arguments.file), *verdict_lines(arguments.file), sep="\n")
         else:
             print(*record(arguments.file), sep="\n")
+        for line in _chosen_rates(arguments.file):
+            print(line)
         return 0
     repeated = repetitions(arguments.file)
     for repetition in repeated:
@@ -385,6 +393,7 @@ def _report(arguments: argparse.Namespace) -> None:
             verdicts += verdict_lines(path)
         except LabError as error:  # the page may be about other runs of the file
             print(f"lab: no verdicts on the claims of {path.name}: {error}", file=sys.stderr)
+        verdicts += _chosen_rates(path)
     print(*verdicts, sep="\n", end="\n" if verdicts else "")
     print(report(arguments.sources, arguments.out, verdicts, **options))
 
@@ -414,9 +423,11 @@ def _lessons(arguments: argparse.Namespace) -> None:
 
 def _check(arguments: argparse.Namespace) -> int:
     from lab.runs.checks import check_runs, checks
+    from lab.show.figure_files import load
 
+    found = check_runs() if arguments.stored else checks(_refuse_claims, load)
     faults = 0
-    for subject, fault in check_runs() if arguments.stored else checks():
+    for subject, fault in found:
         if fault:
             faults += 1
             print(f"FAULT {subject}: {fault}", flush=True)

@@ -41,7 +41,7 @@ def unknown(kind: str, name: str, valid: Iterable[str]) -> LabError:
     >>> print(unknown("parameter", "lr", ["kl", "learning_rate"]))
     unknown parameter 'lr': did you mean 'learning_rate'? Valid: kl, learning_rate
     """
-    names = sorted(valid)
+    names = sorted(set(valid))
     same = [other for other in ALSO_CALLED.get(name.lower(), ()) if other in names]
     nearest = same or difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""

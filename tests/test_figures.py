@@ -161,7 +161,7 @@ def test_figures_without_recorded_runs_are_refused_by_a_sentence_and_the_others_
     said = capsys.readouterr()
     assert said.err.splitlines() == [
         f"lab: figure {name} not drawn: no runs of {name} are recorded for sweeps/laptop.toml: run"
-        " lab sweep sweeps/laptop.toml, then lab record sweeps/laptop.toml"
+        " lab sweep sweeps/laptop.toml --train, then lab record sweeps/laptop.toml"
         for name in ("tabular", "digits")
     ]
     assert said.out == f"weights: {folders / 'figures' / 'weights'}.pdf\n"
@@ -175,7 +175,7 @@ def test_a_figure_with_one_own_run_missing_is_refused(runs, capsys):
     assert main(["figures", "--own", "digits"]) == 1
     assert capsys.readouterr().err == (
         "lab: figure digits not drawn: 1 of 35 runs of digits in sweeps/laptop.toml have not"
-        " finished: run lab sweep sweeps/laptop.toml\n"
+        " finished: run lab sweep sweeps/laptop.toml --train\n"
     )
 
 

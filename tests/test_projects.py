@@ -1,4 +1,4 @@
-"""A project of one's own: `lab init` makes one, every command works in it, and its claims stay."""
+"""A project of one's own: `lab init` makes one, commands work in it, and its claims stay."""
 
 import json
 import subprocess
@@ -10,8 +10,9 @@ from lab.cli import main
 from lab.papers.claims import claims_of_sweep, record_with_claims, verdict_lines
 from lab.project import project
 from lab.runs import configure, results, train
+from lab.runs.experiments import PRESETS
 from lab.runs.new_project import init
-from lab.runs.sweep_file import read_sweep
+from lab.runs.sweep_file import missing_for_rates, read_sweep
 
 
 def git(folder, *words):
@@ -203,3 +204,54 @@ def test_a_claim_about_a_metric_or_a_setting_that_no_run_has_names_those_there_a
     assert "names no run of halfway.toml: change estimator=grpo" in refusal(
         list, verdict_lines(sweep)
     )
+
+
+def test_check_looks_at_what_is_the_projects_and_at_all_of_it(study, capsys):
+    assert main(["check"]) == 0
+    looked = capsys.readouterr().out.split("digits\n")[1].splitlines()
+    own = ["plugins", "preset halfway", "notebook of halfway", "sweep halfway", "figure halfway"]
+    assert looked == [*(f"ok    {name}" for name in own), "all is well"]
+    change(study / "sweeps" / "halfway.toml", "MaxRL > RLOO", "MaxRL > Rloo")
+    change(study / "figures" / "halfway.py", "def draw", "def drawn")
+    change(study / "pyproject.toml", '"estimators.py"', '"estimator.py"')
+    assert main(["check"]) == 1
+    faults = [line for line in capsys.readouterr().out.splitlines() if line.startswith("FAULT")]
+    for fault, found in zip(("no plugin", "'Rloo'", "no attribute 'draw'"), faults, strict=True):
+        assert fault in found
+
+
+def test_a_world_without_a_notebook_is_no_fault(study, capsys):
+    preset = (PRESETS / "tabular.toml").read_text()
+    (study / "world.toml").write_text(preset.replace('notebook = "03_tabular.ipynb"\n', ""))
+    change(study / "pyproject.toml", '"estimators.py"', '"estimators.py", "world.toml"')
+    assert main(["check"]) == 0 and "ok    notebook of world" in capsys.readouterr().out
+
+
+def test_a_fault_in_the_script_of_a_figure_is_one_sentence_with_its_line(study, capsys):
+    train_all(study / "sweeps" / "halfway.toml")
+    record_with_claims(study / "sweeps" / "halfway.toml")
+    change(study / "figures" / "halfway.py", 'table["objective"]', 'table["objectiv"]')
+    assert main(["figures"]) == 1
+    said = capsys.readouterr().err
+    assert "halfway.py, line 26: KeyError: 'objectiv'; mend the function" in said
+
+
+def test_a_lesson_of_the_lab_that_lacks_its_recorded_runs_says_where_it_runs(study, capsys):
+    assert main(["run", "tabular", "steps=2", "problems=16"]) == 1
+    assert capsys.readouterr().err.endswith("in a clone of the lab, or here: lab train tabular\n")
+
+
+def test_the_rates_that_a_sweep_chose_are_told_where_it_is_recorded_and_reported(study, capsys):
+    sweep = study / "sweeps" / "halfway.toml"
+    rule = '[rates]\ngrid = [0.1, 0.2]\nseeds = [9]\nmetric = "pass@1"\n\n[[runs]]'
+    sweep.write_text(sweep.read_text().replace("[[runs]]", rule).replace("steps = 20", "steps = 2"))
+    while waiting := missing_for_rates(sweep) or [
+        x for x in read_sweep(sweep) if not x.run.finished
+    ]:
+        for item in waiting:
+            train(item.config)
+    assert main(["record", "sweeps/halfway.toml"]) == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if "learning rate" in line]
+    assert len(told) == 3 and "for tabular estimator=maxrl" in told[2]
+    assert main(["report", "sweeps/halfway.toml", "--out", "a.html"]) == 0
+    assert told[2] in (study / "a.html").read_text()

@@ -113,6 +113,9 @@ def test_a_sweep_trains_at_the_rates_that_its_runs_chose_and_keeps_the_choice(sw
     assert {one.setting: one.rate for one in rates(sweep)} == chosen
     assert not missing_for_rates(sweep)
     assert results_of_sweep(sweep, "tabular").metrics.equals(own)
+    for before, after in (("[101, 102]", "[101, 103]"), ("log-likelihood", "pass@1")):
+        sweep.write_text(SWEEP.replace(before, after))  # a rule that chose nothing yet
+        assert all(item.waits for item in read_sweep(sweep))
 
 
 def test_one_command_chooses_the_rates_and_trains(sweep, capsys):

@@ -66,7 +66,7 @@ def _results(path: Path, experiment: str, items: Sequence[Item]) -> Results:
     if results.runs.keys() != listed:
         raise LabError(
             f"the recorded runs of {experiment} are not those that {path.name} lists: run lab sweep"
-            f" {path}, or restore the file"
+            f" {path} --train, or restore the file"
         )
     return results
 

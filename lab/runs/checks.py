@@ -5,28 +5,40 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError
-from lab.project import CHECKOUT, IN_CHECKOUT, project
-from lab.runs.experiments import experiment, experiments
+from lab.plugins import load_plugins, plugin_presets
+from lab.project import CHECKOUT, IN_CHECKOUT, declared, project
+from lab.runs.experiments import NOTEBOOKS, experiment, experiments
 from lab.runs.notebooks import check_notebook
 from lab.runs.provenance import installed_version
 from lab.runs.run_folder import Run, runs_root
 from lab.runs.sweep_file import read_sweep
 
 
-def checks() -> Iterator[tuple[str, str]]:
-    """Yield (subject, fault) pairs; an empty fault means that nothing is wrong with the subject."""
+def checks(
+    check_claims: Callable[[Path], object], check_figure: Callable[[str], object]
+) -> Iterator[tuple[str, str]]:
+    """Yield (subject, fault) pairs; an empty fault means that nothing is wrong with the subject.
+
+    In a project of one's own the presets are those of its plugins: the lab's are the lab's matter.
+    """
     supported = sys.version_info >= (3, 11)
     yield "Python", "" if supported else f"found {sys.version.split()[0]}: install 3.11 or newer"
     yield "installed versions", _versions()
     yield "data: handwritten digits", _fault(_digits)
-    for name in experiments():
+    yield "plugins", _fault(load_plugins)
+    here = declared(Path.cwd())
+    is_own = here is not None and here.root != CHECKOUT
+    for name in [path.stem for path in plugin_presets()] if is_own else experiments():
         yield f"preset {name}", _fault(_preset, name)
-        yield f"notebook of {name}", _fault(lambda name: check_notebook(experiment(name)), name)
+        yield f"notebook of {name}", _fault(_notebook, name)
     for path in sorted(project().sweeps.glob("*.toml")):
-        yield f"sweep {path.stem}", _fault(read_sweep, path)
+        yield f"sweep {path.stem}", _fault(read_sweep, path) or _fault(check_claims, path)
+    for path in sorted(project().figures.glob("*.py")):
+        yield f"figure {path.stem}", _fault(check_figure, path.stem)
 
 
 def check_runs() -> Iterator[tuple[str, str]]:
@@ -79,3 +91,10 @@ def _preset(name: str) -> None:
     chosen = experiment(name)
     for scale in chosen.scales:
         chosen.configure(scale)
+
+
+def _notebook(name: str) -> None:
+    chosen = experiment(name)
+    needed = not chosen.trainer or chosen.notebook.parent == NOTEBOOKS  # a plugin's world has none
+    if needed or chosen.notebook.exists():
+        check_notebook(chosen)

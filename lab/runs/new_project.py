@@ -1,4 +1,4 @@
-"""`lab init`: a small repository of one's own, in which every command of the lab works."""
+"""`lab init`: a small repository of one's own, to begin a study with."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from lab.configurations import Config
 from lab.errors import LabError, unknown
-from lab.project import VARIABLE, environment, project
-from lab.runs.experiments import Experiment, experiment
+from lab.project import CHECKOUT, VARIABLE, environment, project
+from lab.runs.experiments import NOTEBOOKS, Experiment, experiment
 from lab.runs.progress import Progress, Watch
 from lab.runs.readiness import require_ready
 from lab.runs.run_folder import Run
@@ -131,7 +131,7 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
             check(error)
             raise LabError(
                 f"cell {error.exec_count} of {chosen.notebook.name} failed: {error.ename}:"
-                f" {error.evalue}; see {run.path / 'notebook.ipynb'}"
+                f" {error.evalue}; see {run.path / 'notebook.ipynb'}{_where_it_runs(chosen)}"
             ) from error
         except DeadKernelError as error:
             check(error)
@@ -149,6 +149,14 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
                 f"cell {cell.execution_count} of {chosen.notebook.name} called sys.exit, so the"
                 f" cells after it did not run; see {run.path / 'notebook.ipynb'}"
             )
+
+
+def _where_it_runs(chosen: Experiment) -> str:
+    """What to do where a lesson of the lab lacks what is recorded in the lab's checkout."""
+    if chosen.notebook.parent != NOTEBOOKS or project().root == CHECKOUT:
+        return ""
+    here = f", or here: lab train {chosen.name}" if chosen.trainer else ""
+    return f"; the lab's lessons read its recorded runs: run this one in a clone of the lab{here}"
 
 
 def _kernel_manager(started: Callable[[int], None]) -> type:

@@ -64,17 +64,18 @@ class Rule:
         LabError: a finished run has no such metric.
         """
         rates, added = sorted(map(float, self.grid)), {0: 0, -1: 0}
+        first = [run_at(rate, seed).id for rate in rates for seed in self.seeds]
         while True:
             runs = {(rate, seed): run_at(rate, seed) for rate in rates for seed in self.seeds}
             missing = [place for place, run in runs.items() if not run.finished]
             if missing:
-                return Choice(setting, self.metric, {}, missing)
+                return Choice(setting, self.metric, {}, first, missing)
             values = {place: self._value(run) for place, run in runs.items()}
             means = {
                 rate: sum(values[rate, seed] for seed in self.seeds) / len(self.seeds)
                 for rate in rates
             }
-            choice = Choice(setting, self.metric, means)
+            choice = Choice(setting, self.metric, means, first)
             if choice.end is None or added[choice.end] == MOST_ADDED:
                 return choice
             added[choice.end] += 1
@@ -99,13 +100,15 @@ class Rule:
 class Choice:
     """The rate of a setting: the mean of the metric by rate, in the order of rates.
 
-    `missing` are the rates and seeds of runs that have not finished; while there are any, nothing
-    is chosen.
+    `first` are the ids of the runs at the rates of the grid: with another rule, or an estimator
+    that was edited, they are others. `missing` are the rates and seeds of runs that have not
+    finished; while there are any, nothing is chosen.
     """
 
     setting: str
     metric: str
     means: dict[float, float]
+    first: list[str]
     missing: list[tuple[float, int]] = field(default_factory=list)
 
     @property
@@ -137,6 +140,7 @@ def written(choices: list[Choice]) -> list[dict[str, Any]]:
         {
             "setting": choice.setting,
             "metric": choice.metric,
+            "first": choice.first,
             "means": [
                 [rate, mean if math.isfinite(mean) else None] for rate, mean in choice.means.items()
             ],
@@ -154,6 +158,7 @@ def recorded(file: Path) -> dict[str, Choice]:
             one["setting"],
             one["metric"],
             {rate: -math.inf if mean is None else mean for rate, mean in one["means"]},
+            one.get("first", []),
         )
         for one in json.loads(file.read_text())
     }

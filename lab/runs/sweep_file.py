@@ -154,7 +154,9 @@ def _choices(path: Path, items: Iterable[Item]) -> list[Choice]:
             return item.at(**rule.set, learning_rate=rate, seed=seed).run
 
         choice = rule.choice(setting, run_at)
-        choices.append(kept.get(setting, choice) if choice.missing else choice)
+        before = kept.get(setting, choice)
+        same = (before.metric, before.first) == (choice.metric, choice.first)
+        choices.append(before if choice.missing and same else choice)
     return choices
 
 

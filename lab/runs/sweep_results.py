@@ -224,7 +224,7 @@ def finished_runs(path: Path, experiment: str) -> list[Run]:
     if waiting or not items:
         raise LabError(
             f"{len(waiting)} of {len(items)} runs of {experiment} in sweeps/{path.name} have not"
-            f" finished: run lab sweep sweeps/{path.name}"
+            f" finished: run lab sweep sweeps/{path.name} --train"
         )
     return [item.run for item in items]
 
@@ -245,7 +245,7 @@ def recorded(path: Path, experiment: str) -> Results:
     if not file.exists():
         raise LabError(
             f"no runs of {experiment} are recorded for sweeps/{path.name}: run lab sweep"
-            f" sweeps/{path.name}, then lab record sweeps/{path.name}"
+            f" sweeps/{path.name} --train, then lab record sweeps/{path.name}"
         )
     return Results(
         pd.read_parquet(file.with_suffix(".parquet")),

@@ -38,6 +38,7 @@ import pandas as pd
 
 from lab.errors import LabError, unknown
 from lab.latex import escaped
+from lab.plugins import user_code
 from lab.project import project
 from lab.runs.experiments import experiment
 from lab.runs.provenance import commits, versions
@@ -297,19 +298,21 @@ def draw_figures(
 def draw_figure(name: str) -> None:
     """Run one figure script: load the records, compute the table, draw it, save its files."""
     script = load(name)
-    records = script.records() if hasattr(script, "records") else None
-    table = kept_data(name, script.table() if records is None else script.table(records))
-    save(script.draw(table), name, table, script.CAPTION, records)
+    with user_code("its script", str(script.__file__)):
+        records = script.records() if hasattr(script, "records") else None
+        table = kept_data(name, script.table() if records is None else script.table(records))
+        save(script.draw(table), name, table, script.CAPTION, records)
 
 
 def load(name: str) -> ModuleType:
-    """The script of a figure, as a module."""
-    specification = importlib.util.spec_from_file_location(
-        f"figures.{name}", scripts() / f"{name}.py"
-    )
+    """The script of a figure, as a module. LabError: it cannot be executed, or lacks a part."""
+    path = scripts() / f"{name}.py"
+    specification = importlib.util.spec_from_file_location(f"figures.{name}", path)
     assert specification is not None and specification.loader is not None
     script = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(script)
+    with user_code("its script", str(path)):
+        specification.loader.exec_module(script)
+        _ = script.CAPTION, script.table, script.draw
     return script
 
 
