@@ -130,6 +130,10 @@ class LanguageModelConfig(Config):
         0,
         1_000_000,
     )
+    grpo: str = setting(
+        "trainer=trl: more options of TRL's GRPOConfig, such as delta=4.0, adam_beta2=0.95",
+        default="",
+    )
     temperature: float = setting("sampling temperature of rollouts", 0.01, 10.0)
     top_p: float = setting("nucleus sampling threshold of rollouts", 0.001, 1.0)
     max_tokens: int = setting("maximum tokens of a completion", 1, 1_000_000)

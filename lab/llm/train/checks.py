@@ -19,6 +19,7 @@ from lab.llm.engines.adapters import check_adapter
 from lab.llm.engines.model_costs import memory_lines, micro_batches, process_count
 from lab.llm.engines.models import is_cached, locate_model, pinned
 from lab.llm.train.credit import credit_of
+from lab.llm.train.grpo_options import grpo_options
 from lab.llm.train.task import loaded_set, takes_real_rewards
 from lab.mathematics.estimators import estimator as find_estimator
 from lab.mathematics.memories import IN_THE_HEADER, has_memory
@@ -81,11 +82,11 @@ def _loss(config: LanguageModelConfig) -> list[str]:
         )
     config.check_pacs()
     if config.trainer == "loop":
-        in_trl = ("smoothing", "greedy_filter", "reference_every")
+        in_trl = ("smoothing", "greedy_filter", "reference_every", "grpo")
         config.refuse(in_trl, "the loop has none", "take trainer=trl")
     if spec == "pacs":
         config.refuse(
-            ("smoothing", "kl", "entropy_bonus", "greedy_filter", "clip_high"),
+            ("smoothing", "kl", "entropy_bonus", "greedy_filter", "clip_high", "grpo"),
             "PACS has a loss of its own, which does not use it",
         )
         micro_batch, _ = micro_batches(config)
@@ -96,6 +97,7 @@ def _loss(config: LanguageModelConfig) -> list[str]:
             )
     else:
         config.refuse(("reference_every",), "only PACS resets a reference")
+    grpo_options(config)  # refuses what is not TRL's, or the lab's own
     if takes_real_rewards(config):
         config.refuse(
             ("smoothing", "greedy_filter"),

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 
-import torch
+from torch.nn import Module
+from torch.optim import AdamW, Optimizer
 
 from lab.configurations.language_models import LanguageModelConfig
 
 
-def adamw(model: torch.nn.Module, config: LanguageModelConfig) -> torch.optim.Optimizer:
+def adamw(model: Module, config: LanguageModelConfig) -> Optimizer:
     """AdamW, as in transformers without weight decay for norms and biases."""
     weights = [weight for weight in model.parameters() if weight.requires_grad]
-    matrices = [weight for weight in weights if weight.ndim > 1]
-    vectors = [weight for weight in weights if weight.ndim <= 1]
     groups = [
-        {"params": matrices, "weight_decay": config.weight_decay},
-        {"params": vectors, "weight_decay": 0.0},
+        {"params": [w for w in weights if w.ndim > 1], "weight_decay": config.weight_decay},
+        {"params": [w for w in weights if w.ndim <= 1], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, config.learning_rate, fused=True)
+    return AdamW(groups, config.learning_rate, fused=True)
 
 
 def learning_rate(config: LanguageModelConfig, update: int) -> float:
@@ -38,9 +37,7 @@ def learning_rate(config: LanguageModelConfig, update: int) -> float:
     return config.learning_rate * share
 
 
-def set_learning_rate(
-    optimizer: torch.optim.Optimizer, config: LanguageModelConfig, update: int
-) -> None:
+def set_learning_rate(optimizer: Optimizer, config: LanguageModelConfig, update: int) -> None:
     """Give every weight the learning rate of this optimiser step."""
     for group in optimizer.param_groups:
         group["lr"] = learning_rate(config, update)

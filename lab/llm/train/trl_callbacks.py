@@ -29,6 +29,7 @@ from lab.llm.engines.model_costs import micro_batches
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
+from lab.llm.train.grpo_options import grpo_options
 from lab.llm.train.optimizer import recorded_rate, set_learning_rate
 from lab.llm.train.rollouts import rollout_columns
 from lab.llm.train.task import Usable, held_out_problems, problems_of_step, training_problems
@@ -202,6 +203,7 @@ class TRLRun(_TrainerCallback):
             report_to=[],
             disable_tqdm=True,
             ddp_timeout=DDP_TIMEOUT_SECONDS,
+            **grpo_options(config),
         )
 
     def correctness_reward(

@@ -177,7 +177,7 @@ def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
     if config.trainer != "trl":
         raise LabError(f"trainer = {config.trainer!r}: on a cluster verl trains; leave trainer out")
     config.refuse(
-        ("smoothing", "greedy_filter", "actor", "reference_every"),
+        ("smoothing", "greedy_filter", "actor", "reference_every", "grpo"),
         "verl has no such setting",
         "train on one node with lab train",
     )
