@@ -107,9 +107,7 @@ def run(args: argparse.Namespace, model: str, kind: str, scratch: str) -> tuple[
                 [prompt_ids for prompt_ids in ids for _ in range(N)], None, {}, N
             )
         else:
-            engine = TransformersEngine(
-                trainer.accelerator.unwrap_model(trainer.model), codes, ""
-            )
+            engine = TransformersEngine(trainer.accelerator.unwrap_model(trainer.model), codes, "")
             drawn = engine.sample(
                 prompts[::N], Sampling(N, 1.0, 1.0, args.limit, trainer.state.global_step)
             )
