@@ -230,18 +230,20 @@ def _learned(claims: list[Claim]) -> list[str]:
         sweeps = dict.fromkeys(one or other for one, other in named)
         repeat = " && ".join(f"lab sweep sweeps/{sweep}.toml --train" for sweep in sweeps)
         lines.append(f"{said.format_map(claim.numbers)} (`{repeat}`)")
-    theirs = [claim for claim in claims if claim.is_of_a_paper]
-    ours = [claim for claim in claims if not claim.is_of_a_paper]
+    of_runs = [claim for claim in claims if not claim.is_identity]
+    theirs = [claim for claim in of_runs if claim.is_of_a_paper]
+    ours = [claim for claim in of_runs if not claim.is_of_a_paper]
     untested = sum(claim.remark.startswith("not tested") for claim in theirs)
-    decided = [place for place, claim in enumerate(claims) if claim.verdict in (HOLDS, FAILS)]
-    together = _all_tests(claims)
-    stay = sum(together.verdict(place) == claims[place].verdict for place in decided)
+    decided = [place for place, claim in enumerate(of_runs) if claim.verdict in (HOLDS, FAILS)]
+    together = _all_tests(of_runs)
+    stay = sum(together.verdict(place) == of_runs[place].verdict for place in decided)
     seeds = max((one.seeds for one in theirs if one.verdict == UNDECIDED), default=0)
     lines.append(
         f"Of the claims of the two papers {_tally(theirs)} (at most {seeds} seeds, which tell only"
         f" large differences from chance), and {untested} could not be tested at this scale. Of our"
-        f" own {_tally(ours)}. Under one correction over all {together.tests} tests, {stay} of the"
-        f" {len(decided)} that are decided stay so. (`lab figures`)"
+        f" own {_tally(ours)}; identities of formulas are not counted. Under one correction over"
+        f" all {together.tests} tests, {stay} of the {len(decided)} that are decided stay so. (`lab"
+        " figures`)"
     )
     return [f"{place}. {line}" for place, line in enumerate(lines, 1)]
 

@@ -73,6 +73,11 @@ class Claim:
         return Family([claim.steps for claim in self.family]), self.family.index(self)
 
     @property
+    def is_identity(self) -> bool:
+        """Whether it compares numbers without chance alone: formulas, which need no experiment."""
+        return bool(self.steps) and all(step.is_exact for step in self.steps)
+
+    @property
     def seeds(self) -> int:
         """The most seeds that one of our numbers is a mean over; 0 before all is recorded."""
         return max((number.seeds for number in (self.numbers or {}).values()), default=0)
