@@ -80,6 +80,8 @@ def load(spec: str, folder: str) -> Any:
     """The function that `spec` names."""
     place, _, name = spec.rpartition(":")
     if place.endswith(".py"):
+        # Bytecode is trusted by second and size: it would hide an edit made at once after a run.
+        sys.dont_write_bytecode = True
         file = importlib.util.spec_from_file_location(Path(place).stem, place)
         assert file is not None and file.loader is not None  # as for every name that ends in .py
         module = importlib.util.module_from_spec(file)
