@@ -291,7 +291,7 @@ def _refuse_claims(file: Path) -> bool:
 
     if not claims(file):
         return False
-    from lab.papers.claims import claims_of_sweep  # imports Matplotlib
+    from lab.papers.claims import claims_of_sweep
 
     claims_of_sweep(file)
     return True

@@ -21,7 +21,9 @@ class LanguageModelConfig(Config):
         "training problems: a set (lab data check), arithmetic(level=2), or a file",
         content="problems",
     )
-    problems: int = setting("problems of the training set, the first ones; 0: all", 0, 10_000_000)
+    problems: int = setting(
+        "problems of the training set, the first ones; 0: all", least=0, most=10_000_000
+    )
     question_column: str = setting("column of the question in a file", default="question")
     answer_column: str = setting("column of the answer in a file", default="answer")
     folder_of_data: str = setting("offline folder with the problem sets; empty: the hub")
@@ -31,7 +33,9 @@ class LanguageModelConfig(Config):
         content="prompt",
     )
     max_prompt_tokens: int = setting(
-        "maximum tokens of a prompt; problems with a longer one are left out", 1, 1_000_000
+        "maximum tokens of a prompt; problems with a longer one are left out",
+        least=1,
+        most=1_000_000,
     )
     style: str = setting(
         "answer extraction; strict: only a boxed answer counts; lenient: otherwise what the "
@@ -48,64 +52,78 @@ class LanguageModelConfig(Config):
     right_from: float = setting(
         "real rewards: the reward from which an answer counts as right, for pass@k on the held-out"
         " sets",
-        -1e9,
-        1e9,
+        least=-1e9,
+        most=1e9,
         default=1.0,
     )
     error_limit: float = setting(
         "share of answers that may be left without a verdict, by a gold that nothing reads or a"
         " reward function that is late, before the training stops",
-        0.0,
-        1.0,
+        least=0.0,
+        most=1.0,
         default=0.02,
     )
     estimator: str = setting("an estimator (lab.estimator_names()), or pacs for the PACS loss")
-    rollouts: int = setting("N, rollouts per problem and step", 2, 65_536)
+    rollouts: int = setting("N, rollouts per problem and step", least=2, most=65_536)
     stopping: str = setting(
         "trainer=loop: a stopping rule (lab.stopping) in place of N rollouts, such as"
         " until(right=1, cap=64, round=8); it needs estimator = 'reinforce' and rollouts = its cap;"
         " empty: N rollouts",
         default="",
     )
-    prompts: int = setting("problems per step", 1, 1_000_000)
+    prompts: int = setting("problems per step", least=1, most=1_000_000)
     adapter: str = setting(
         "none: train all weights; lora: a low-rank adapter beside frozen weights; qlora: the same"
         " beside weights in 4 bits, on a GPU",
         choices=("none", "lora", "qlora"),
         default="none",
     )
-    rank: int = setting("rank of the adapter", 1, 4096, default=16)
-    steps: int = setting("training steps; each samples one batch of rollouts", 1, 10_000_000)
-    updates: int = setting("optimiser steps per batch of rollouts", 1, 1024)
-    learning_rate: float = setting("learning rate of AdamW, the highest of its schedule", 1e-9, 1.0)
+    rank: int = setting("rank of the adapter", least=1, most=4096, default=16)
+    steps: int = setting(
+        "training steps; each samples one batch of rollouts", least=1, most=10_000_000
+    )
+    updates: int = setting("optimiser steps per batch of rollouts", least=1, most=1024)
+    learning_rate: float = setting(
+        "learning rate of AdamW, the highest of its schedule", least=1e-9, most=1.0
+    )
     schedule: str = setting(
         "learning rate after the warm-up: constant, or to 0 at the end, in a line or half a cosine",
         choices=("constant", "linear", "cosine"),
         default="constant",
     )
     warmup: int = setting(
-        "steps in which the learning rate rises from 0 in a line", 0, 10_000_000, default=0
+        "steps in which the learning rate rises from 0 in a line",
+        least=0,
+        most=10_000_000,
+        default=0,
     )
     weight_decay: float = setting(
-        "weight decay of AdamW, for all weights but norms and biases", 0.0, 10.0, default=0.01
+        "weight decay of AdamW, for all weights but norms and biases",
+        least=0.0,
+        most=10.0,
+        default=0.01,
     )
     max_grad_norm: float = setting(
-        "norm to which longer gradients are clipped; 0: none are", 0.0, 1e9, default=1.0
+        "norm to which longer gradients are clipped; 0: none are", least=0.0, most=1e9, default=1.0
     )
     clip: float = setting(
-        "clipping range of the importance ratio; no effect when updates = 1", 0.0, 1.0
+        "clipping range of the importance ratio; no effect when updates = 1", least=0.0, most=1.0
     )
     clip_high: float = setting(
         "how far above 1 the ratio is clipped, where clip says how far below; 0: as clip",
-        0.0,
-        100.0,
+        least=0.0,
+        most=100.0,
         default=0.0,
     )
-    kl: float = setting("coefficient of the KL divergence from the initial model", 0.0, 100.0)
-    entropy_bonus: float = setting(
-        "coefficient of the mean token entropy, which is added to the objective", 0.0, 10.0
+    kl: float = setting(
+        "coefficient of the KL divergence from the initial model", least=0.0, most=100.0
     )
-    smoothing: float = setting("coefficient c of differential smoothing", 0.0, 10.0)
+    entropy_bonus: float = setting(
+        "coefficient of the mean token entropy, which is added to the objective",
+        least=0.0,
+        most=10.0,
+    )
+    smoothing: float = setting("coefficient c of differential smoothing", least=0.0, most=10.0)
     greedy_filter: bool = setting("SELF: train only on problems whose greedy answer is wrong")
     aggregation: str = setting(
         "how the loss is averaged over tokens; sequence-sum divides by the constant max_tokens",
@@ -115,7 +133,7 @@ class LanguageModelConfig(Config):
         "truncated rollouts; score: like any other; zero: wrong, a reward of 0; mask: left out",
         choices=("score", "zero", "mask"),
     )
-    beta: float = setting("PACS: scale beta of the log-ratio", 1e-6, 1e6)
+    beta: float = setting("PACS: scale beta of the log-ratio", least=1e-6, most=1e6)
     score: str = setting(
         "PACS: how a completion's log-ratio is compared with those of its group",
         choices=("rloo", "grpo", "dr_grpo"),
@@ -127,16 +145,16 @@ class LanguageModelConfig(Config):
     reference_every: int = setting(
         "PACS: steps between resets of the reference and the optimiser; 0: the reference "
         "is the policy that sampled the batch, as in the official code",
-        0,
-        1_000_000,
+        least=0,
+        most=1_000_000,
     )
     grpo: str = setting(
         "trainer=trl: more options of TRL's GRPOConfig, such as delta=4.0, adam_beta2=0.95",
         default="",
     )
-    temperature: float = setting("sampling temperature of rollouts", 0.01, 10.0)
-    top_p: float = setting("nucleus sampling threshold of rollouts", 0.001, 1.0)
-    max_tokens: int = setting("maximum tokens of a completion", 1, 1_000_000)
+    temperature: float = setting("sampling temperature of rollouts", least=0.01, most=10.0)
+    top_p: float = setting("nucleus sampling threshold of rollouts", least=0.001, most=1.0)
+    max_tokens: int = setting("maximum tokens of a completion", least=1, most=1_000_000)
     engine: str = setting(
         "engine that samples: transformers on a laptop, vLLM in the trainer's process on a GPU",
         choices=("transformers", "vllm"),
@@ -144,21 +162,27 @@ class LanguageModelConfig(Config):
     engine_memory: float = setting(
         "fraction of GPU memory for vLLM; 0: vLLM sleeps while the model trains and uses "
         "all free memory while it samples",
-        0.0,
-        0.95,
+        least=0.0,
+        most=0.95,
     )
     device_memory: float = setting(
-        "GPU memory in GiB, used where no GPU can be queried", 1.0, 10000.0
+        "GPU memory in GiB, used where no GPU can be queried", least=1.0, most=10000.0
     )
-    micro_batch: int = setting("rollouts per forward and backward pass, at most", 1, 65_536)
+    micro_batch: int = setting(
+        "rollouts per forward and backward pass, at most", least=1, most=65_536
+    )
     eval_sets: list[str] = setting("problem sets for evaluation", content="problems")
     eval_problems: int = setting(
-        "problems per evaluation set, the first ones; 0: all", 0, 10_000_000
+        "problems per evaluation set, the first ones; 0: all", least=0, most=10_000_000
     )
-    samples: int = setting("completions per evaluation problem", 2, 65_536)
-    eval_temperature: float = setting("sampling temperature of the evaluation", 0.01, 10.0)
-    eval_top_p: float = setting("nucleus sampling threshold of the evaluation", 0.001, 1.0)
-    log_every: int = setting("steps between records", 1, 1_000_000)
+    samples: int = setting("completions per evaluation problem", least=2, most=65_536)
+    eval_temperature: float = setting(
+        "sampling temperature of the evaluation", least=0.01, most=10.0
+    )
+    eval_top_p: float = setting(
+        "nucleus sampling threshold of the evaluation", least=0.001, most=1.0
+    )
+    log_every: int = setting("steps between records", least=1, most=1_000_000)
     seed: int = random_seed("the order of the problems and of the rollouts")
 
     def refuse(self, names: Iterable[str], reason: str, instead: str = "") -> None:
@@ -191,9 +215,9 @@ class RolloutStatisticsConfig(Config):
     problem_set: str = setting(
         "problem set: a name (lab data check), arithmetic(level=2), or a file", content="problems"
     )
-    problems: int = setting("problems of the set, the first ones", 2, 100_000)
-    rollouts: int = setting("N, completions per problem", 2, 4096)
-    max_tokens: int = setting("maximum tokens of a completion", 1, 100_000)
+    problems: int = setting("problems of the set, the first ones", least=2, most=100_000)
+    rollouts: int = setting("N, completions per problem", least=2, most=4096)
+    max_tokens: int = setting("maximum tokens of a completion", least=1, most=100_000)
     prompt: str = setting("name of a prompt template (lab.llm.data.prompts)", content="prompt")
     estimators: list[str] = setting(
         "estimators whose gradients are measured (lab.estimator_names())"

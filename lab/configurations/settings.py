@@ -81,9 +81,9 @@ class Setting:
 
 def setting(
     help: str,
+    *,
     least: float | None = None,
     most: float | None = None,
-    *,
     choices: tuple[str, ...] = (),
     content: str = "",
     default: Any = dataclasses.MISSING,
@@ -94,7 +94,7 @@ def setting(
 
 
 def random_seed(of: str) -> Any:
-    return setting(f"random seed of {of}", 0, 2**31 - 1)
+    return setting(f"random seed of {of}", least=0, most=2**31 - 1)
 
 
 @dataclass(frozen=True, kw_only=True)

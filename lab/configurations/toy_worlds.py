@@ -33,17 +33,17 @@ class TabularConfig(Config):
         "exact: w(p) itself",
         choices=("sampled", "expected", "exact"),
     )
-    rollouts: int = setting("N, rollouts per problem and step", 1, 4096)
+    rollouts: int = setting("N, rollouts per problem and step", least=1, most=4096)
     stopping: str = setting(STOPPING, default="")
-    problems: int = setting("number of problems, each with its own softmax", 4, 100_000)
-    answers: int = setting("answers per problem, one of them right", 2, 10_000)
-    hardest: float = setting("lowest initial pass rate", 1e-6, 0.999)
-    easiest: float = setting("highest initial pass rate", 1e-5, 0.9999)
-    steps: int = setting("gradient steps", 1, 1_000_000)
+    problems: int = setting("number of problems, each with its own softmax", least=4, most=100_000)
+    answers: int = setting("answers per problem, one of them right", least=2, most=10_000)
+    hardest: float = setting("lowest initial pass rate", least=1e-6, most=0.999)
+    easiest: float = setting("highest initial pass rate", least=1e-5, most=0.9999)
+    steps: int = setting("gradient steps", least=1, most=1_000_000)
     learning_rate: float = setting(
-        "learning rate of plain gradient ascent on each problem's logits", 1e-6, 1000.0
+        "learning rate of plain gradient ascent on each problem's logits", least=1e-6, most=1000.0
     )
-    log_every: int = setting("steps between records", 1, 1_000_000)
+    log_every: int = setting("steps between records", least=1, most=1_000_000)
     seed: int = random_seed("the rollouts; the initial logits are the same for every seed")
     rewards: str = setting(
         "binary: 1 for the right answer, 0 for the others; graded: answer k of n is worth"
@@ -63,14 +63,16 @@ class DigitsConfig(Config):
         "exact: w(p) itself (with ml, cross-entropy)",
         choices=("sampled", "expected", "exact"),
     )
-    rollouts: int = setting("N, labels sampled per image and step", 1, 4096)
+    rollouts: int = setting("N, labels sampled per image and step", least=1, most=4096)
     stopping: str = setting(STOPPING, default="")
-    width: int = setting("channels of the first residual block", 4, 256)
-    batch: int = setting("images per step", 2, 1437)
-    steps: int = setting("gradient steps", 1, 1_000_000)
-    learning_rate: float = setting("peak learning rate of SGD with momentum 0.9", 1e-6, 100.0)
-    warmup: int = setting("steps of linear warm-up before the cosine decay", 0, 100_000)
-    log_every: int = setting("steps between records", 1, 1_000_000)
+    width: int = setting("channels of the first residual block", least=4, most=256)
+    batch: int = setting("images per step", least=2, most=1437)
+    steps: int = setting("gradient steps", least=1, most=1_000_000)
+    learning_rate: float = setting(
+        "peak learning rate of SGD with momentum 0.9", least=1e-6, most=100.0
+    )
+    warmup: int = setting("steps of linear warm-up before the cosine decay", least=0, most=100_000)
+    log_every: int = setting("steps between records", least=1, most=1_000_000)
     seed: int = random_seed("the initial weights, the order of the images and the sampled labels")
 
 
@@ -84,7 +86,7 @@ class ImagesConfig(Config):
         "of right ones; expected: its mean; exact: w(p) itself (with ml, cross-entropy)",
         choices=("sampled", "conditional", "expected", "exact"),
     )
-    rollouts: int = setting("N, labels sampled per image and step", 1, 4096)
+    rollouts: int = setting("N, labels sampled per image and step", least=1, most=4096)
     stopping: str = setting(STOPPING, default="")
     data: str = setting(
         "images: scikit-learn's digits, generated on the fly, or a local copy of ImageNet",
@@ -94,32 +96,34 @@ class ImagesConfig(Config):
         "imagenet: the folder with train/ and val/, or with parquet files"
     )
     cache: str = setting("imagenet: where the resized copy is kept")
-    classes: int = setting("number of classes", 2, 100_000)
-    size: int = setting("image height and width in pixels", 8, 512)
+    classes: int = setting("number of classes", least=2, most=100_000)
+    size: int = setting("image height and width in pixels", least=8, most=512)
     net: str = setting(
         "small: three residual blocks; or a ResNet of torchvision",
         choices=("small", "resnet18", "resnet50"),
     )
-    width: int = setting("channels of the small network's first block", 4, 256)
-    batch: int = setting("images per step", 2, 65_536)
-    steps: int = setting("gradient steps", 1, 10_000_000)
+    width: int = setting("channels of the small network's first block", least=4, most=256)
+    batch: int = setting("images per step", least=2, most=65_536)
+    steps: int = setting("gradient steps", least=1, most=10_000_000)
     optimizer: str = setting(
         "SGD with momentum 0.9 as published, or AdamW (a scale-matched control)",
         choices=("sgd", "adamw"),
     )
-    learning_rate: float = setting("peak learning rate", 1e-6, 100.0)
-    weight_decay: float = setting("weight decay of the optimizer", 0.0, 1.0)
+    learning_rate: float = setting("peak learning rate", least=1e-6, most=100.0)
+    weight_decay: float = setting("weight decay of the optimizer", least=0.0, most=1.0)
     gradient_norm: float = setting(
         "rescale each gradient to this norm (a scale-matched control); 0: do not rescale",
-        0.0,
-        1000.0,
+        least=0.0,
+        most=1000.0,
     )
-    warmup: int = setting("steps of linear warm-up before the cosine decay", 0, 1_000_000)
+    warmup: int = setting(
+        "steps of linear warm-up before the cosine decay", least=0, most=1_000_000
+    )
     precision: str = setting(
         "floating-point precision of the network (autocast)", choices=("float32", "bfloat16")
     )
     compile_model: bool = setting("compile the network with torch.compile")
-    log_every: int = setting("steps between records", 1, 1_000_000)
+    log_every: int = setting("steps between records", least=1, most=1_000_000)
     seed: int = random_seed("the initial weights, the images and the sampled labels")
     rewards: str = setting(
         "binary: 1 for the image's own label, 0 for the others; graded, of procedural images: the"
@@ -140,25 +144,31 @@ class ImagesConfig(Config):
 class MazeStartConfig(Config):
     """Supervised training on shortest paths (`lab.toy.maze.train_start`)."""
 
-    size: int = setting("height and width of the maze in cells, walls included; odd", 5, 99)
+    size: int = setting(
+        "height and width of the maze in cells, walls included; odd", least=5, most=99
+    )
     width: int = setting(
         "hidden size of the transformer; it has four heads and a feed-forward layer four "
         "times as wide",
-        8,
-        4096,
+        least=8,
+        most=4096,
     )
-    layers: int = setting("number of transformer layers", 1, 64)
-    positions: int = setting("maximum sequence length of the transformer", 32, 65_536)
+    layers: int = setting("number of transformer layers", least=1, most=64)
+    positions: int = setting("maximum sequence length of the transformer", least=32, most=65_536)
     precision: str = setting(
         "floating-point precision of the transformer (autocast)", choices=("float32", "bfloat16")
     )
-    length: int = setting("maximum tokens of a rollout", 2, 4096)
-    start_batch: int = setting("mazes per step of supervised training", 1, 65_536)
-    start_steps: int = setting("steps of supervised training", 1, 10_000_000)
-    start_learning_rate: float = setting("learning rate of AdamW in supervised training", 1e-7, 1.0)
-    start_log_every: int = setting("steps between records of supervised training", 1, 1_000_000)
-    mazes: int = setting("held-out mazes per evaluation", 1, 4096)
-    samples: int = setting("rollouts per held-out maze in an evaluation", 1, 65_536)
+    length: int = setting("maximum tokens of a rollout", least=2, most=4096)
+    start_batch: int = setting("mazes per step of supervised training", least=1, most=65_536)
+    start_steps: int = setting("steps of supervised training", least=1, most=10_000_000)
+    start_learning_rate: float = setting(
+        "learning rate of AdamW in supervised training", least=1e-7, most=1.0
+    )
+    start_log_every: int = setting(
+        "steps between records of supervised training", least=1, most=1_000_000
+    )
+    mazes: int = setting("held-out mazes per evaluation", least=1, most=4096)
+    samples: int = setting("rollouts per held-out maze in an evaluation", least=1, most=65_536)
     seed: int = random_seed("the initial weights, the mazes and the rollouts")
     measure: str = setting(
         "generalisation: the mazes of an evaluation are never trained on; fit: they are drawn like "
@@ -169,8 +179,8 @@ class MazeStartConfig(Config):
     loops: float = setting(
         "share of a maze's inner walls that are opened: 0 gives a tree, in which the shortest path "
         "is unique",
-        0.0,
-        1.0,
+        least=0.0,
+        most=1.0,
         default=0.0,
     )
     pass_rates: str = setting(
@@ -181,8 +191,8 @@ class MazeStartConfig(Config):
     )
     tolerance: float = setting(
         "share of an exact pass rate that may stay unknown, in evaluations and in gradients",
-        1e-6,
-        0.5,
+        least=1e-6,
+        most=0.5,
         default=0.01,
     )
     start_from: str = setting(
@@ -251,21 +261,27 @@ class MazeConfig(MazeStartConfig):
         choices=("sampled", "conditional", "expected", "exact"),
         default="sampled",
     )
-    rollouts: int = setting("N, rollouts per maze and step", 1, 65_536)
+    rollouts: int = setting("N, rollouts per maze and step", least=1, most=65_536)
     stopping: str = setting(STOPPING, default="")
     entropy_bonus: float = setting(
-        "coefficient of the mean token entropy, which is added to the objective", 0.0, 10.0
+        "coefficient of the mean token entropy, which is added to the objective",
+        least=0.0,
+        most=10.0,
     )
     smoothing: float = setting(
         "coefficient c of differential smoothing: favours unlikely right and likely wrong rollouts",
-        0.0,
-        10.0,
+        least=0.0,
+        most=10.0,
     )
     greedy_filter: bool = setting("SELF: train only on mazes whose greedy answer is wrong")
-    batch: int = setting("mazes per step", 1, 65_536)
-    steps: int = setting("gradient steps of reinforcement learning, one per batch", 1, 10_000_000)
-    learning_rate: float = setting("learning rate of AdamW in reinforcement learning", 1e-7, 1.0)
-    log_every: int = setting("steps between records", 1, 1_000_000)
+    batch: int = setting("mazes per step", least=1, most=65_536)
+    steps: int = setting(
+        "gradient steps of reinforcement learning, one per batch", least=1, most=10_000_000
+    )
+    learning_rate: float = setting(
+        "learning rate of AdamW in reinforcement learning", least=1e-7, most=1.0
+    )
+    log_every: int = setting("steps between records", least=1, most=1_000_000)
     rewards: str = setting(
         "binary: 1 for a right rollout, 0 for a wrong one; graded: a wrong one has the share of the"
         " way to the goal that it came (`lab.toy.maze_env.progress`), for an estimator that takes"
@@ -281,9 +297,11 @@ class MazeGradientsConfig(MazeStartConfig):
 
     estimators: list[str] = setting("estimators whose mean gradient is measured")
     group_sizes: list[int] = setting(
-        "N, the numbers of rollouts in a group; each divides the largest one", 1, 4096
+        "N, the numbers of rollouts in a group; each divides the largest one", least=1, most=4096
     )
-    groups: int = setting("groups of the largest size that are sampled in each maze", 2, 65_536)
+    groups: int = setting(
+        "groups of the largest size that are sampled in each maze", least=2, most=65_536
+    )
     learning_rates: list[float] = setting(
-        "learning rates of the AdamW steps whose effect is predicted", 1e-9, 1.0
+        "learning rates of the AdamW steps whose effect is predicted", least=1e-9, most=1.0
     )

@@ -28,14 +28,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.configurations import Config
 from lab.errors import LabError, real, unknown
 from lab.project import project, read_toml
-from lab.runs.experiments import experiment
+from lab.runs.experiments import Experiment, experiment
 from lab.runs.rates import Choice, Rule, recorded
 from lab.runs.run_folder import Run
 
@@ -79,30 +78,22 @@ class Item(NamedTuple):
 
     def at(self, waits: bool = False, **given: Any) -> Item:
         """The run with other values of some settings."""
-        return _item(self.experiment, self.scale, self.given | given, waits)
+        return _item(experiment(self.experiment), self.scale, self.given | given, waits)
 
 
 def read_sweep(path: Path) -> list[Item]:
     """Every run of the file, all parameters checked, before anything runs."""
     content = _content(path)
-    items: dict[Path, Item] = {}
-    tables = content.get("runs", [])
-    if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
-        raise LabError(f"{path.name}: runs must be [[runs]] tables, in double brackets")
-    for table in tables:
-        for item in _expand(path, table):
-            items[item.run.path] = item
-    if not items:
-        raise LabError(f"{path} holds no runs: write at least one [[runs]] table")
+    items = _listed(path, content)
     if "rates" not in content:
-        return list(items.values())
-    chosen = {choice.setting: choice.rate for choice in _choices(path, items.values())}
+        return items
+    chosen = {choice.setting: choice.rate for choice in _choices(path, content, items)}
     smallest = min(content["rates"]["grid"])
     return [
         item.at(learning_rate=rate)
         if (rate := chosen[item.setting])
         else item.at(waits=True, learning_rate=smallest)
-        for item in items.values()
+        for item in items
     ]
 
 
@@ -111,7 +102,7 @@ def rates(path: Path) -> list[Choice]:
     content = _content(path)
     if "rates" not in content:
         return []
-    return _choices(path, [item for table in content["runs"] for item in _expand(path, table)])
+    return _choices(path, content, _listed(path, content))
 
 
 def missing_for_rates(path: Path) -> list[Item]:
@@ -119,19 +110,30 @@ def missing_for_rates(path: Path) -> list[Item]:
     content = _content(path)
     if "rates" not in content:
         return []
-    items = [item for table in content["runs"] for item in _expand(path, table)]
+    items = _listed(path, content)
     of_setting = {item.setting: item for item in items}
     fixed = content["rates"].get("set", {})
     return [
         of_setting[choice.setting].at(**fixed, learning_rate=rate, seed=seed)
-        for choice in _choices(path, items)
+        for choice in _choices(path, content, items)
         for rate, seed in choice.missing
     ]
 
 
-def _choices(path: Path, items: Iterable[Item]) -> list[Choice]:
+def _listed(path: Path, content: dict[str, Any]) -> list[Item]:
+    """The runs as the tables of the file list them, each once."""
+    tables = content.get("runs", [])
+    if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
+        raise LabError(f"{path.name}: runs must be [[runs]] tables, in double brackets")
+    items = {item.run.path: item for table in tables for item in _expand(path, table)}
+    if not items:
+        raise LabError(f"{path} holds no runs: write at least one [[runs]] table")
+    return list(items.values())
+
+
+def _choices(path: Path, content: dict[str, Any], items: list[Item]) -> list[Choice]:
     """What the rule of the file says of each setting: by your own runs, else as recorded."""
-    rule = Rule.read(path.name, _content(path)["rates"])
+    rule = Rule.read(path.name, content["rates"])
     kept = recorded(rates_file(path))
     of_setting: dict[str, Item] = {}
     for item in items:
@@ -241,12 +243,13 @@ def _expand(path: Path, table: dict[str, Any]) -> list[Item]:
             raise LabError(
                 f"{path.name}: grid.{key} = {values!r} must be a list of at least one value"
             )
+    chosen = experiment(name)
     return [
-        _item(name, scale, fixed | dict(zip(grid, values, strict=True)))
+        _item(chosen, scale, fixed | dict(zip(grid, values, strict=True)))
         for values in itertools.product(*grid.values())
     ]
 
 
-def _item(name: str, scale: str, given: dict[str, Any], waits: bool = False) -> Item:
-    config = experiment(name).configure(scale, given)
-    return Item(name, scale, given, config, Run.of(config), waits)
+def _item(chosen: Experiment, scale: str, given: dict[str, Any], waits: bool = False) -> Item:
+    config = chosen.configure(scale, given)
+    return Item(chosen.name, scale, given, config, Run.of(config), waits)
