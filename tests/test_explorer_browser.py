@@ -245,7 +245,25 @@ def test_a_formula_is_fitted_and_added_to_the_curves_and_a_wrong_one_is_a_senten
         assert "formula(text='4*p*q') N=12" in columns(tab)
 
 
+def test_a_weight_that_the_page_cannot_fit_stays_drawn_without_an_old_sentence(opened):
+    with opened(panel="draw", N=12) as tab:
+        meaning = tab.locator(".meaning:visible")
+        until(lambda: "At N = 12" in meaning.inner_text())
+        enter(number(tab), "256")
+        fault(tab, "up to N = 128").wait_for()
+        assert meaning.all_inner_texts() in ([], [""])
+        assert len(pixels(tab, "target")) > 20
+
+
 # --- Files --------------------------------------------------------------------------------------
+
+
+def test_who_comes_by_the_tabs_sees_an_example_and_a_training(opened):
+    with opened() as tab:
+        tab.get_by_text("Your pass rates").click()
+        tab.get_by_text("an invented example").wait_for()
+        tab.get_by_text("Live toy").click()
+        until(lambda: tab.locator(".where:visible").inner_text() not in ("", "step 0"))
 
 
 @pytest.fixture

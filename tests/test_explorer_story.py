@@ -247,6 +247,11 @@ def test_the_link_and_the_code_of_a_frame_are_copied_and_the_frame_shows_one_sce
 
 FITS = {  # options, what follows the scene in its address, and the parts that share the screen
     "phone": (PHONE, "", (".picture", "#lab-drag", ".finding")),
+    "laptop": (
+        {"viewport": {"width": 1280, "height": 660}},
+        "",
+        (".picture", "#lab-drag", ".finding", ".step.next"),
+    ),
     "200 %": ({"viewport": {"width": 640, "height": 450}}, "", (".picture", "#lab-drag")),
     "embedded": ({"viewport": {"width": 700, "height": 420}}, "&embed", (".picture", ".finding")),
 }

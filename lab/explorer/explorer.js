@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 1b1af6a5fbc2eacebfe4012df5e53b6de84dc9eec815ad5cab1fb13e4cb7e0cb
+// Built by `npm run build` from lab/explorer/front; sources sha256 9fae1ca072724790f66fd758f7bee70157134e0c505c7e350c066b061239d37a
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -8340,8 +8340,18 @@ var DrawPanel = class {
     } catch (error) {
       this.fault.textContent = error.message;
       this.residual.element.hidden = this.sequences.element.hidden = true;
+      this.facts.textContent = "";
       this.drawn = null;
-      this.draw(state, null);
+      this.draw(state, this.target(state));
+    }
+  }
+  /** The drawing alone, where nothing can be fitted to it; null while a formula cannot be read. */
+  target(state) {
+    try {
+      const { entry, options } = resolve(ESTIMATORS, specOf(state)), w = entry.limit(options);
+      return { w, target: this.grid.p.map(w) };
+    } catch {
+      return null;
     }
   }
   show(state) {
@@ -8592,6 +8602,10 @@ var FilesPanel = class {
       ),
       this.stage
     );
+  }
+  /** Who comes by the tab and has given no file sees the example. */
+  arrive() {
+    if (!this.counts && !this.turn) this.example.click();
   }
   /** What the user says of the file, see readCounts. */
   said() {
@@ -8902,6 +8916,73 @@ var EXAMPLE = (() => {
   return { n, correct, notes: [`an invented example: ${n.length} problems of 16 rollouts`] };
 })();
 
+// story_parts.js
+var isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+var isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+var Picture = class {
+  constructor(label2, paint) {
+    this.paint = paint;
+    this.svg = svg("svg", { role: "img", "aria-label": label2 });
+    this.element = h("div", { class: "picture" }, this.svg);
+    new ResizeObserver(() => this.draw()).observe(this.element);
+  }
+  draw() {
+    const { clientWidth: width, clientHeight: height } = this.element;
+    if (!width || !height) return;
+    for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }))
+      this.svg.setAttribute(name, value);
+    this.svg.replaceChildren(...this.paint(width, height));
+  }
+};
+var ChartPicture = class {
+  constructor(label2, spec) {
+    this.chart = new Chart({ label: label2 });
+    this.spec = spec;
+    this.element = h("div", { class: "picture" }, this.chart.element);
+    new ResizeObserver(() => this.draw()).observe(this.element);
+  }
+  draw() {
+    const { clientWidth: width, clientHeight: height } = this.element;
+    if (!width || !height) return;
+    Object.assign(this.chart, { height: height / width, least: 0 });
+    this.chart.draw(this.spec());
+  }
+};
+var label = (words, x2, y, more = {}) => svg("text", { x: x2, y, ...more }, words);
+function drag({ name, values, start: start2, ends: ends3, say }, change) {
+  const shown = h("output", { "aria-live": "off" }), bar = h("input", { type: "range", id: "lab-drag", min: "0", max: String(values.length - 1), step: "1" });
+  const show = (value) => {
+    bar.value = String(values.indexOf(value));
+    bar.setAttribute("aria-valuetext", say(value));
+    shown.textContent = say(value);
+  };
+  bar.addEventListener("input", () => {
+    const value = values[Number(bar.value)];
+    show(value);
+    change(value);
+  });
+  show(start2);
+  return h(
+    "div",
+    { class: "drag" },
+    h("div", { class: "named" }, h("label", { for: bar.id }, name), shown),
+    bar,
+    h("div", { class: "ends", "aria-hidden": "true" }, h("span", {}, ends3[0]), h("span", {}, ends3[1]))
+  );
+}
+function percent(share, figures = share < 0.01 || share > 0.99 ? 1 : 0) {
+  const value = 100 * share;
+  if (value === 0 || value === 100) return `${value} %`;
+  if (value > 0 && value < 0.05) return "less than 0.1 %";
+  if (value < 100 && value >= 99.95) return "more than 99.9 %";
+  return `${value.toFixed(figures)} %`;
+}
+function figure(x2) {
+  return Number(x2.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 3 }).replace("-", "−");
+}
+var signed = (x2) => x2 > 0 ? `+${x2.toFixed(2)}` : x2 < 0 ? `−${Math.abs(x2).toFixed(2)}` : "0";
+var mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+
 // panel_toy.js
 var LONGEST2 = 2e3;
 var RUNS = 400;
@@ -8911,7 +8992,7 @@ var SET = ["N", "right_N", "left", "right", ...WORLD, "equal", "length", "rate",
 var PARTS = 10;
 var WIDE = [1e-6, 1e-4, 0.01, 0.5, 0.99, 0.9999];
 var NARROW = 520;
-var mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+var mean2 = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 var ToyPanel = class {
   constructor(app) {
     this.app = app;
@@ -9077,6 +9158,10 @@ var ToyPanel = class {
       )
     );
     this.key = "";
+  }
+  /** Who comes by the tab sees it train. */
+  arrive() {
+    if (this.time === 0 && !isStill()) this.play();
   }
   reset() {
     const { state } = this.app.store;
@@ -9409,11 +9494,11 @@ var Run = class {
   gains() {
     const [start2] = this.history, predicted = this.forecast.at(-1), parts = Math.min(PARTS, start2.length), edge = (i2) => Math.floor(i2 * start2.length / parts);
     const between = (from, to) => {
-      const of = (p) => mean(p.slice(from, to)), begin = of(start2), each = this.latest.map((p) => of(p) - begin);
+      const of = (p) => mean2(p.slice(from, to)), begin = of(start2), each = this.latest.map((p) => of(p) - begin);
       return {
         start: begin,
         predicted: of(predicted) - begin,
-        realised: mean(each),
+        realised: mean2(each),
         low: Math.min(...each),
         high: Math.max(...each)
       };
@@ -9433,7 +9518,7 @@ var Run = class {
   across(name, at) {
     const values = at.map((t) => this.summaries.map((one2) => one2[t][name]));
     return {
-      middle: values.map(mean),
+      middle: values.map(mean2),
       low: values.map((some) => Math.min(...some)),
       high: values.map((some) => Math.max(...some))
     };
@@ -9621,7 +9706,10 @@ var Explorer = class {
   update(state) {
     this.root.dataset.theme = this.dark ? "dark" : "light";
     rebuild(this.nav, state.panel, () => [
-      segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel }))
+      segmented("panel", PANELS, state.panel, (panel) => {
+        this.store.set({ panel });
+        this.panels[panel].arrive?.();
+      })
     ]);
     write(this.title, PANELS[state.panel]);
     this.steps.undo.setAttribute("aria-disabled", String(!this.history.done.length));
@@ -9891,73 +9979,6 @@ var Authority = class {
   }
 };
 
-// story_parts.js
-var isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
-var isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-var Picture = class {
-  constructor(label2, paint) {
-    this.paint = paint;
-    this.svg = svg("svg", { role: "img", "aria-label": label2 });
-    this.element = h("div", { class: "picture" }, this.svg);
-    new ResizeObserver(() => this.draw()).observe(this.element);
-  }
-  draw() {
-    const { clientWidth: width, clientHeight: height } = this.element;
-    if (!width || !height) return;
-    for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }))
-      this.svg.setAttribute(name, value);
-    this.svg.replaceChildren(...this.paint(width, height));
-  }
-};
-var ChartPicture = class {
-  constructor(label2, spec) {
-    this.chart = new Chart({ label: label2 });
-    this.spec = spec;
-    this.element = h("div", { class: "picture" }, this.chart.element);
-    new ResizeObserver(() => this.draw()).observe(this.element);
-  }
-  draw() {
-    const { clientWidth: width, clientHeight: height } = this.element;
-    if (!width || !height) return;
-    Object.assign(this.chart, { height: height / width, least: 0 });
-    this.chart.draw(this.spec());
-  }
-};
-var label = (words, x2, y, more = {}) => svg("text", { x: x2, y, ...more }, words);
-function drag({ name, values, start: start2, ends: ends3, say }, change) {
-  const shown = h("output", { "aria-live": "off" }), bar = h("input", { type: "range", id: "lab-drag", min: "0", max: String(values.length - 1), step: "1" });
-  const show = (value) => {
-    bar.value = String(values.indexOf(value));
-    bar.setAttribute("aria-valuetext", say(value));
-    shown.textContent = say(value);
-  };
-  bar.addEventListener("input", () => {
-    const value = values[Number(bar.value)];
-    show(value);
-    change(value);
-  });
-  show(start2);
-  return h(
-    "div",
-    { class: "drag" },
-    h("div", { class: "named" }, h("label", { for: bar.id }, name), shown),
-    bar,
-    h("div", { class: "ends", "aria-hidden": "true" }, h("span", {}, ends3[0]), h("span", {}, ends3[1]))
-  );
-}
-function percent(share, figures = share < 0.01 || share > 0.99 ? 1 : 0) {
-  const value = 100 * share;
-  if (value === 0 || value === 100) return `${value} %`;
-  if (value > 0 && value < 0.05) return "less than 0.1 %";
-  if (value < 100 && value >= 99.95) return "more than 99.9 %";
-  return `${value.toFixed(figures)} %`;
-}
-function figure(x2) {
-  return Number(x2.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 3 }).replace("-", "−");
-}
-var signed = (x2) => x2 > 0 ? `+${x2.toFixed(2)}` : x2 < 0 ? `−${Math.abs(x2).toFixed(2)}` : "0";
-var mean2 = (values) => values.reduce((a, b) => a + b, 0) / values.length;
-
 // scene_data.js
 var METHODS = [
   ["rloo", "RLOO", "#0072b2"],
@@ -10052,7 +10073,7 @@ var POPULATION = Array.from(
   { length: PROBLEMS },
   (_, i2) => AXIS.value(ends[0] + (ends[1] - ends[0]) * i2 / (PROBLEMS - 1))
 );
-var shares = (N2) => [mean2(POPULATION.map((p) => (1 - p) ** N2)), mean2(POPULATION.map((p) => p ** N2))];
+var shares = (N2) => [mean(POPULATION.map((p) => (1 - p) ** N2)), mean(POPULATION.map((p) => p ** N2))];
 var dead = {
   name: "dead-groups",
   short: "Dead groups",
@@ -10152,13 +10173,15 @@ var draw = {
   build(view) {
     const grid = new Grid(passRates("linear"));
     const drawings = [];
-    let chosen2 = 6, before = null;
+    let chosen2 = 6, before = null, fit2 = null;
     const points = () => view.points, fits = new Fits(() => picture.element.isConnected && show()), reach = () => {
       const { sequences: sequences2, stale } = fits.sequences(nearest(points()), view.value);
       return { reached: sequences2 && QUANTITIES.weight(grid, sequences2), stale };
     };
     const picture = new ChartPicture("the drawn weight, and the best that N tries reach", () => {
-      const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], pink = onGround("#c42a96", dark), { reached } = reach();
+      const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], pink = onGround("#c42a96", dark);
+      fit2 ??= reach();
+      const { reached } = fit2;
       picture.chart.theme = theme;
       return {
         x: { kind: "linear", domain: [0, 1], label: "how often a problem is solved" },
@@ -10236,10 +10259,11 @@ var draw = {
       else replace(next);
     });
     function show() {
+      fit2 = reach();
       picture.draw();
       handle.setAttribute("aria-valuenow", String(points()[chosen2]));
       handle.setAttribute("aria-valuetext", `${points()[chosen2]} at a pass rate of ${P2[chosen2]}`);
-      const wish = throughPoints(P2, points()), { reached, stale } = reach();
+      const wish = throughPoints(P2, points()), { reached, stale } = fit2;
       if (stale) {
         view.say(`With ${view.value} tries … the pink line is being fitted.`);
         return;
@@ -10762,7 +10786,7 @@ var Story = class {
   }
   footer() {
     const whole = () => location.href.split(/[?#]/)[0] + writeAddress(this.scene, this.value);
-    const frame = () => `<iframe src="${whole()}&embed" width="700" height="420" style="border:0" loading="lazy" title="${this.scene.title}"></iframe>`;
+    const frame = () => `<iframe src="${whole()}&embed" width="100%" height="420" style="border:0;max-width:700px" loading="lazy" title="${this.scene.title}"></iframe>`;
     const told3 = h("span", { role: "status" });
     const copy = (text2, words) => async () => {
       const note = location.protocol === "file:" ? " It works on this computer; put the page on the web to share it." : "";

@@ -122,7 +122,10 @@ export class Explorer {
   update(state) {
     this.root.dataset.theme = this.dark ? "dark" : "light";
     rebuild(this.nav, state.panel, () => [
-      segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel })),
+      segmented("panel", PANELS, state.panel, (panel) => {
+        this.store.set({ panel });
+        this.panels[panel].arrive?.();
+      }),
     ]);
     write(this.title, PANELS[state.panel]);
     // Not disabled, which would take the focus away from under the finger.

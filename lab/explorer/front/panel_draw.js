@@ -234,8 +234,20 @@ export class DrawPanel {
     } catch (error) {
       this.fault.textContent = error.message;
       this.residual.element.hidden = this.sequences.element.hidden = true;
+      this.facts.textContent = "";
       this.drawn = null;
-      this.draw(state, null);
+      this.draw(state, this.target(state));
+    }
+  }
+
+  /** The drawing alone, where nothing can be fitted to it; null while a formula cannot be read. */
+  target(state) {
+    try {
+      const { entry, options } = resolve(ESTIMATORS, specOf(state)),
+        w = entry.limit(options);
+      return { w, target: this.grid.p.map(w) };
+    } catch {
+      return null;
     }
   }
 

@@ -140,6 +140,11 @@ export class FilesPanel {
     );
   }
 
+  /** Who comes by the tab and has given no file sees the example. */
+  arrive() {
+    if (!this.counts && !this.turn) this.example.click();
+  }
+
   /** What the user says of the file, see readCounts. */
   said() {
     const words = Object.entries(this.choice).map(([name, { value }]) => [name, value.trim()]),

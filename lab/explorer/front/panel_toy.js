@@ -6,6 +6,7 @@ import { ANSWERS, CERTAIN, EASIEST, HARDEST, Policy, summary } from "./toy.js";
 import { equalShares } from "./pass_rates.js";
 import { MOST } from "./state.js";
 import { LOG, checkbox, field, format, h, rebuild, segmented, select, slider } from "./dom.js";
+import { isStill } from "./story_parts.js";
 
 const LONGEST = 2000,
   RUNS = 400;
@@ -180,6 +181,11 @@ export class ToyPanel {
       )),
     );
     this.key = "";
+  }
+
+  /** Who comes by the tab sees it train. */
+  arrive() {
+    if (this.time === 0 && !isStill()) this.play();
   }
 
   reset() {

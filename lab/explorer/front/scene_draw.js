@@ -46,7 +46,8 @@ export const draw = {
     const grid = new Grid(passRates("linear"));
     const drawings = []; // before each stroke, key and button
     let chosen = 6,
-      before = null;
+      before = null,
+      fit = null; // of what is shown: the picture is drawn again at every size
     const points = () => view.points,
       fits = new Fits(() => picture.element.isConnected && show()),
       reach = () => {
@@ -56,8 +57,9 @@ export const draw = {
     const picture = new ChartPicture("the drawn weight, and the best that N tries reach", () => {
       const dark = isDark(),
         theme = THEMES[dark ? "dark" : "light"],
-        pink = onGround("#c42a96", dark),
-        { reached } = reach();
+        pink = onGround("#c42a96", dark);
+      fit ??= reach();
+      const { reached } = fit;
       picture.chart.theme = theme;
       return {
         x: { kind: "linear", domain: [0, 1], label: "how often a problem is solved" },
@@ -140,11 +142,12 @@ export const draw = {
       else replace(next);
     });
     function show() {
+      fit = reach();
       picture.draw();
       handle.setAttribute("aria-valuenow", String(points()[chosen]));
       handle.setAttribute("aria-valuetext", `${points()[chosen]} at a pass rate of ${P[chosen]}`);
       const wish = throughPoints(P, points()),
-        { reached, stale } = reach();
+        { reached, stale } = fit;
       if (stale) {
         view.say(`With ${view.value} tries … the pink line is being fitted.`);
         return;

@@ -184,7 +184,7 @@ export class Story {
   footer() {
     const whole = () => location.href.split(/[?#]/)[0] + writeAddress(this.scene, this.value);
     const frame = () =>
-      `<iframe src="${whole()}&embed" width="700" height="420" style="border:0" loading="lazy" ` +
+      `<iframe src="${whole()}&embed" width="100%" height="420" style="border:0;max-width:700px" loading="lazy" ` +
       `title="${this.scene.title}"></iframe>`;
     const told = h("span", { role: "status" });
     const copy = (text, words) => async () => {
