@@ -13,7 +13,7 @@ from PIL import Image
 from lab.errors import LabError
 from lab.toy import imagenet
 from lab.toy.image_data import EpochOrder
-from lab.toy.imagenet import MEAN, STD, ImageNet, crops, transforms
+from lab.toy.imagenet import MEAN, STD, ImageNet, crops
 from lab.training.rng import generator
 
 CLASSES, SIZE = 3, 16
@@ -38,27 +38,6 @@ def write_tree(folder: Path) -> Path:
             for at in range(images):
                 picture(number % 23).save(folder / split / name / f"{name}_{at}.JPEG", quality=95)
                 number += 1
-    return folder
-
-
-def write_parquet(folder: Path, tree: Path) -> Path:
-    """The same pictures as Hugging Face keeps them, the training ones in two files."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    folder.mkdir(parents=True)
-    for split, kind, files in (("train", "train", 2), ("val", "validation", 1)):
-        rows = [
-            {
-                "image": {"bytes": path.read_bytes(), "path": path.name},
-                "label": int(path.parent.name[1:]) - 1,
-            }
-            for path in sorted((tree / split).rglob("*.JPEG"))
-        ]
-        for at in range(files):
-            part = rows[at * 9 : (at + 1) * 9]
-            path = folder / f"{kind}-0000{at}-of-0000{files}.parquet"
-            pq.write_table(pa.Table.from_pylist(part), path, row_group_size=4)
     return folder
 
 
@@ -108,18 +87,6 @@ def test_a_test_image_is_resized_and_normalised_as_torchvision_does_it(load, tre
     assert labels.tolist() == [0, 0, 1, 1, 2, 2]
 
 
-@pytest.mark.parametrize("within", ["", "data"])
-def test_a_tree_and_its_parquet_copy_are_the_same_pictures(load, tree, tmp_path, within):
-    write_parquet(tmp_path / "copy" / within, tree)
-    one, other = load(), load(tmp_path / "copy")
-    for these, those in (
-        (held_out(one), held_out(other)),
-        (one.train_batch(5, 9), other.train_batch(5, 9)),
-    ):
-        assert torch.equal(these[0], those[0]) and torch.equal(these[1], those[1])
-    assert one.names == ["n01", "n02", "n03"] and other.names == ["0", "1", "2"]
-
-
 def test_a_batch_is_a_function_of_the_seed_and_the_step_alone_and_the_test_of_nothing(load):
     one, other, another = load(), load(), load(seed=1)
     straight = [one.train_batch(step, 4) for step in range(10)]
@@ -155,27 +122,6 @@ def test_crops_are_distributed_as_those_of_torchvision(proportions):
 def test_a_picture_too_narrow_for_any_crop_is_cut_in_the_middle():
     boxes, _ = crops(np.random.default_rng(0), np.full(100, 0.01))
     np.testing.assert_allclose(boxes, np.tile([0, 0.5 - 0.01 / 0.75 / 2, 1, 0.01 / 0.75], (100, 1)))
-
-
-@pytest.mark.parametrize(
-    "box, flip",
-    [
-        ((0, 0, 1, 1), False),
-        ((0, 0, 1, 1), True),
-        ((0.25, 0.5, 0.5, 0.25), False),
-        ((0.125, 0.25, 0.75, 0.5), True),
-    ],
-)
-def test_a_box_is_shown_as_a_whole_picture(box, flip):
-    y, x = torch.meshgrid(*[(torch.arange(64) + 0.5) / 64] * 2, indexing="ij")
-    theta = torch.from_numpy(transforms(np.array([box], float), np.array([flip])))
-    grid = torch.nn.functional.affine_grid(theta, [1, 2, 64, 64], align_corners=False)
-    found = torch.nn.functional.grid_sample(
-        torch.stack([x, y])[None], grid, padding_mode="border", align_corners=False
-    )
-    left, top, width, height = box
-    expected = torch.stack([left + width * (1 - x if flip else x), top + height * y])
-    torch.testing.assert_close(found[0], expected, atol=1 / 128, rtol=0)
 
 
 def test_a_training_image_is_the_crop_of_its_picture(load, tree):
@@ -223,7 +169,7 @@ def test_a_file_that_comes_goes_or_changes_length_makes_another_cache(load, tree
     assert len(decoded) == 24 + len(list(tree.rglob("*.JPEG")))
 
 
-def test_a_cache_whose_building_was_killed_is_built_again(load, tree, tmp_path, decoded, start):
+def test_a_build_that_was_killed_goes_on_where_it_was(load, tree, tmp_path, decoded, start):
     code = f"""
 import os
 from lab.toy import imagenet
@@ -235,25 +181,11 @@ imagenet.decode = dying
 imagenet.ImageNet({str(tree)!r}, 0, {SIZE}, "cpu", {str(tmp_path / "cache")!r}, {CLASSES})
 """
     assert start("-c", code).finish().returncode == 9
-    left = [path.name for path in (tmp_path / "cache").iterdir() if path.is_dir()]
-    assert len(left) == 1 and left[0].endswith(".partial")
     source = load()
-    assert len(decoded) == 24 and not list((tmp_path / "cache").glob("*.partial"))
-    assert torch.equal(held_out(source)[0], held_out(load(cache=tmp_path / "clean"))[0])
-
-
-def test_a_folder_without_its_last_file_is_not_a_cache(load, decoded, tmp_path):
-    load()
-    next((tmp_path / "cache").glob("*/cache.json")).unlink()
-    load()
-    assert len(decoded) == 48
-
-
-def test_a_build_that_fails_leaves_nothing(load, tree, tmp_path):
-    (tree / "val" / "n02" / "n02_0.JPEG").write_bytes(b"no picture")
-    with pytest.raises(LabError):
-        load()
-    assert not [path for path in (tmp_path / "cache").iterdir() if path.is_dir()]
+    assert 5 <= len(decoded) < 12  # of 24; up to one a thread was decoded and not yet kept
+    whole = load(cache=tmp_path / "clean")
+    assert torch.equal(held_out(source)[0], held_out(whole)[0])
+    assert torch.equal(source.train_batch(0, 18)[0], whole.train_batch(0, 18)[0])
 
 
 def test_two_runs_that_start_together_build_once(load, decoded):
@@ -302,7 +234,6 @@ def unreadable(tree: Path) -> None:
     odd.write_bytes(odd.read_bytes()[:300])
 
 
-MISSING = " is missing: an ImageNet folder holds train and val, each with a folder for every class"
 ONE_SHORT = (
     "the classes of train and val differ in TREE: n03 is only in train; they have 3 and 2, and must"
     " have the same"
@@ -312,12 +243,11 @@ ONE_SHORT = (
 @pytest.mark.parametrize(
     "damage, sentence",
     [
-        ("", "there is no folder TREE: give the one that holds train and val, or the parquet"),
-        ("train", "TREE/train" + MISSING),
-        ("val", "TREE/val" + MISSING),
+        ("", "TREE/train is no split of ImageNet ([Errno 2] No such file"),
+        ("val", "TREE/val is no split of ImageNet ([Errno 2] No such file"),
         ("val/n03", ONE_SHORT),
-        (loose, "TREE/val holds 6 images and no class folder: move each image into the folder"),
-        (no_images, "TREE/train/n02 holds no image: fill the class or remove its folder"),
+        (loose, "TREE/val is no split of ImageNet (Couldn't find any class folder"),
+        (no_images, "TREE/train is no split of ImageNet (Found no valid file for the classes n02."),
         (unreadable, "TREE/train/n02/n02_3.JPEG is not readable as an image ("),
     ],
 )
@@ -329,63 +259,9 @@ def test_a_tree_that_is_not_whole_is_refused_and_what_is_wrong_is_named(
     assert refusal(load).startswith(sentence.replace("TREE", str(tree)))
 
 
-def test_a_missing_parquet_split_is_named(load, tree, tmp_path):
-    copy = write_parquet(tmp_path / "copy", tree)
-    next(copy.glob("validation-*")).unlink()
-    said = f"{copy} holds no validation-*.parquet: download that split of the data set too"
-    assert refusal(load, copy) == said
-
-
 def test_another_number_of_classes_than_a_thousand_is_refused(load, tree):
     said = f"{tree} holds 3 classes, not 1000: complete it, or set classes = 3"
     assert refusal(load, classes=1000) == said
-
-
-def test_labels_that_do_not_count_from_zero_are_refused(load, tree, tmp_path):
-    import pyarrow.parquet as pq
-
-    copy = write_parquet(tmp_path / "copy", tree)
-    for path in copy.iterdir():
-        table = pq.read_table(path)
-        pq.write_table(table.set_column(1, "label", [table.column("label").to_numpy() + 1]), path)
-    said = f"{copy}: the labels of train go from 1 to 3; number the classes from 0 to 2"
-    assert refusal(load, copy) == said
-
-
-def test_an_unreadable_image_in_a_parquet_file_is_named_by_its_row(load, tree, tmp_path):
-    (tree / "train" / "n03" / "n03_1.JPEG").write_bytes(b"")
-    # 13 of 18 pictures stand before it, 9 of them in the first file.
-    copy = write_parquet(tmp_path / "copy", tree)
-    said = f"row 4 of {copy}/train-00001-of-00002.parquet is not readable as an image ("
-    assert refusal(load, copy).startswith(said)
-
-
-@pytest.mark.parametrize(
-    "row, found",
-    [
-        ({"picture": {"bytes": b""}, "label": 0}, "picture (struct<bytes: binary>), label (int64)"),
-        ({"image": b"", "label": 0}, "image (binary), label (int64)"),
-        ({"image": {"path": ""}, "label": 0}, "image (struct<path: string>), label (int64)"),
-        ({"image": {"bytes": b"", "path": ""}}, "image (struct<bytes: binary, path: string>)"),
-        (
-            {"image": {"bytes": b""}, "label": "n01"},
-            "image (struct<bytes: binary>), label (string)",
-        ),
-    ],
-)
-def test_a_parquet_file_without_the_columns_is_named(load, tmp_path, row, found):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    for kind in ("train", "validation"):
-        pq.write_table(pa.Table.from_pylist([row]), tmp_path / f"{kind}-0.parquet")
-    path = tmp_path / "train-0.parquet"
-    assert (
-        refusal(load, tmp_path) == f"{path} has the columns {found}; it must have image, a struct"
-        " with bytes, and label, a whole number: take a Hugging Face image data set"
-    )
-    path.write_bytes(b"nothing")
-    assert refusal(load, tmp_path).startswith(f"{path} is not readable as parquet (")
 
 
 def test_a_disk_too_small_is_told_before_anything_is_decoded(load, decoded, monkeypatch, tmp_path):

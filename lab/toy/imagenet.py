@@ -1,8 +1,7 @@
 """ImageNet as the paper trains on it (MaxRL, 2602.02710, appendix D.2), from a cache of squares.
 
-The folder is a tree `train/<class>/*.JPEG` and `val/<class>/*.JPEG`, or a Hugging Face copy of
-`train-*.parquet` and `validation-*.parquet` with the columns `image` (a struct of bytes and path)
-and `label`. Training images are a random resized crop (area 8% to 100%, sides 3:4 to 4:3), flipped
+The folder is a tree `train/<class>/*.JPEG` and `val/<class>/*.JPEG`, as torchvision's ImageFolder
+reads it. Training images are a random resized crop (area 8% to 100%, sides 3:4 to 4:3), flipped
 half the time; test images are only resized.
 
 Every image is decoded once, resized to size x size (PIL's antialiased bilinear filter, as in
@@ -20,22 +19,19 @@ the cache, and crops a batch at a time on the device. Departures from the paper'
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
 from torch.nn.functional import affine_grid, grid_sample
+from torchvision.datasets import ImageFolder
 
-from lab.errors import LabError, whole
+from lab.errors import LabError
 from lab.shapes import Bool, Float, Int, Shaped
 from lab.toy.image_data import TEST_BATCH, Batch, EpochOrder
 from lab.training.rng import generator
@@ -45,11 +41,7 @@ SCALE = (0.08, 1.0)
 RATIO = (3 / 4, 4 / 3)
 TRIES = 10
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm", ".tif", ".tiff", ".webp"}
-CHUNK = 1024  # images that are decoded between two steps of the progress bar
-LAYOUT = 1  # of the cache; increase it when the stored data change
-
-ImageFile = Path | io.BytesIO
+CHUNK = 1024  # images that wait for a thread at a time
 
 
 class ImageNet:
@@ -57,7 +49,7 @@ class ImageNet:
 
     The first run fills the folder `cache` with the squares; later ones (every seed, every
     objective) read it. A cache belongs to `size` and to the names and lengths of the folder's
-    files: when a file is added, removed or changes its length, a new one is built beside the old.
+    files: when these change, a new one is built beside the old.
     """
 
     channels = 3
@@ -71,15 +63,9 @@ class ImageNet:
         cache: str | Path,
         classes: int = 1000,
     ) -> None:
-        self.seed = seed
-        self.size = whole("size", size, 8)
+        self.seed, self.size, self.classes = seed, size, classes
         self.device = torch.device(device)
-        self.classes = whole("classes", classes, 2)
-        train, val = splits(Path(folder), self.classes)
-        self.names = train.names
-        stored = squares(train, val, self.size, Path(cache))
-        self._train = _load(stored, "train")
-        self._val = _load(stored, "val")
+        self._train, self._val = squares(splits(Path(folder), classes), size, Path(cache))
         self._epochs = EpochOrder(seed, len(self._train["labels"]))
         self._mean = torch.tensor(MEAN, device=self.device)[:, None, None] * 255
         self._std = torch.tensor(STD, device=self.device)[:, None, None] * 255
@@ -88,7 +74,7 @@ class ImageNet:
         rows = self._epochs.batch_rows(step, batch)
         boxes, flips = crops(generator(self.seed, "crops", step), self._train["proportions"][rows])
         images, labels = self._read(self._train, rows)
-        theta = self._copy(torch.from_numpy(transforms(boxes, flips)))
+        theta = torch.from_numpy(transforms(boxes, flips)).to(self.device)
         grid = affine_grid(theta, list(images.shape), align_corners=False)
         return grid_sample(images, grid, padding_mode="border", align_corners=False), labels
 
@@ -104,13 +90,7 @@ class ImageNet:
         images = torch.empty(shape, dtype=torch.uint8, pin_memory=on_gpu)
         np.take(split["images"], rows, axis=0, out=images.numpy(), mode="clip")
         images = (images.to(self.device, non_blocking=True) - self._mean) / self._std
-        return images, self._copy(torch.from_numpy(split["labels"][rows]))
-
-    def _copy(self, tensor: Tensor) -> Tensor:
-        """A small tensor on the device; on a GPU from pinned memory, without waiting."""
-        if self.device.type == "cuda":
-            tensor = tensor.pin_memory()
-        return tensor.to(self.device, non_blocking=True)
+        return images, torch.from_numpy(split["labels"][rows]).to(self.device)
 
 
 # --- Random resized crops -----------------------------------------------------------------------
@@ -158,233 +138,109 @@ def transforms(
     return theta
 
 
-# --- The files of the folder -------------------------------------------------------------------
+# --- The folder and the cache -------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Split:
-    """One split of the data."""
-
-    names: list[str]  # of the classes
-    labels: Int[np.ndarray, " images"]
-    files: list[tuple[str, int]]  # with their lengths in bytes: a cache is told from others by them
-    # Yields the name and the file of every image, in the order of `labels`.
-    pictures: Callable[[], Iterator[tuple[str, ImageFile]]]
-
-
-def class_folders(folder: Path) -> Split:
-    """A split that is a tree of class folders. LabError: there is none, or one without images."""
-    if not folder.is_dir():
-        raise LabError(
-            f"{folder} is missing: an ImageNet folder holds train and val, each with a folder"
-            " for every class"
-        )
-    entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    names = [entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
-    if not names:
-        loose = sum(Path(entry.name).suffix.lower() in SUFFIXES for entry in entries)
-        raise LabError(
-            f"{folder} holds {loose} images and no class folder: move each image into the"
-            " folder of its class, for example val/n01440764/ILSVRC2012_val_00000293.JPEG"
-        )
-    files: list[tuple[str, int]] = []
-    labels: list[int] = []
-    for label, name in enumerate(names):
-        images = sorted(
-            (f"{name}/{entry.name}", entry.stat().st_size)
-            for entry in os.scandir(folder / name)
-            if Path(entry.name).suffix.lower() in SUFFIXES
-        )
-        if not images:
-            raise LabError(f"{folder / name} holds no image: fill the class or remove its folder")
-        files += images
-        labels += [label] * len(images)
-
-    def pictures() -> Iterator[tuple[str, ImageFile]]:
-        return ((str(folder / name), folder / name) for name, _ in files)
-
-    return Split(names, np.array(labels, np.int64), files, pictures)
-
-
-def parquet_split(paths: list[Path]) -> Split:
-    """A split of a Hugging Face copy, whose classes are numbers. LabError: a file has no images."""
-    import pyarrow.parquet as pq
-
-    parts = []
-    for path in paths:
+def splits(folder: Path, classes: int) -> dict[str, ImageFolder]:
+    """The splits "train" and "val" of a folder. LabError: it has not all of `classes` in both."""
+    found = {}
+    for name in ("train", "val"):
         try:
-            kinds = {field.name: str(field.type) for field in pq.read_schema(path)}
-        except (OSError, ValueError) as error:
+            found[name] = ImageFolder(folder / name)
+        except OSError as error:
             raise LabError(
-                f"{path} is not readable as parquet ({_line(error)}): download it again"
+                f"{folder / name} is no split of ImageNet ({error}): an ImageNet folder holds train"
+                " and val, each with a folder for every class, for example"
+                " val/n01440764/ILSVRC2012_val_00000293.JPEG"
             ) from error
-        if "bytes: " not in kinds.get("image", "") or "int" not in kinds.get("label", ""):
-            columns = ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
-            raise LabError(
-                f"{path} has the columns {columns}; it must have image, a struct with bytes,"
-                " and label, a whole number: take a Hugging Face image data set"
-            )
-        parts.append(pq.read_table(path, columns=["label"]).column("label").to_numpy())
-    labels = np.concatenate(parts).astype(np.int64)
-
-    def pictures() -> Iterator[tuple[str, ImageFile]]:
-        for path in paths:
-            row = 0
-            for batch in pq.ParquetFile(path).iter_batches(64, columns=["image"]):
-                for image in batch.column("image"):
-                    yield f"row {row} of {path}", io.BytesIO(image["bytes"].as_py() or b"")
-                    row += 1
-
-    names = [str(label) for label in np.unique(labels)]
-    return Split(names, labels, [(path.name, path.stat().st_size) for path in paths], pictures)
-
-
-def splits(folder: Path, classes: int) -> tuple[Split, Split]:
-    """The training and the test split of a folder.
-
-    LabError: a split is missing, their classes differ, or there are not `classes` of them.
-    """
-    if not folder.is_dir():
-        raise LabError(
-            f"there is no folder {folder}: give the one that holds train and val, or the parquet"
-            " files"
-        )
-    for place in (folder, folder / "data"):
-        shards = {kind: sorted(place.glob(f"{kind}-*.parquet")) for kind in ("train", "validation")}
-        if any(shards.values()):
-            for kind, paths in shards.items():
-                if not paths:
-                    raise LabError(
-                        f"{place} holds no {kind}-*.parquet: download that split of the data"
-                        " set too"
-                    )
-            train, val = map(parquet_split, shards.values())
-            break
-    else:
-        train, val = class_folders(folder / "train"), class_folders(folder / "val")
-    if train.names != val.names:
-        odd = sorted(set(train.names) ^ set(val.names))[0]
-        where = "train" if odd in train.names else "val"
+    train, val = found.values()
+    if train.classes != val.classes:
+        odd = sorted(set(train.classes) ^ set(val.classes))[0]
+        where = "train" if odd in train.classes else "val"
         raise LabError(
             f"the classes of train and val differ in {folder}: {odd} is only in {where}; "
-            f"they have {len(train.names)} and {len(val.names)}, and must have the same"
+            f"they have {len(train.classes)} and {len(val.classes)}, and must have the same"
         )
-    if len(train.names) != classes:
+    if len(train.classes) != classes:
         raise LabError(
-            f"{folder} holds {len(train.names)} classes, not {classes}: "
-            f"complete it, or set classes = {len(train.names)}"
+            f"{folder} holds {len(train.classes)} classes, not {classes}: "
+            f"complete it, or set classes = {len(train.classes)}"
         )
-    for split, kind in ((train, "train"), (val, "val")):
-        if not 0 <= split.labels.min() <= split.labels.max() < classes:
-            raise LabError(
-                f"{folder}: the labels of {kind} go from {split.labels.min()} to"
-                f" {split.labels.max()}; number the classes from 0 to {classes - 1}"
-            )
-    return train, val
+    return found
 
 
-# --- The cache ----------------------------------------------------------------------------------
+Stored = dict[str, np.ndarray]  # images, labels and proportions (width over height) of a split
 
 
-def squares(train: Split, val: Split, size: int, cache: Path) -> Path:
-    """The folder of `size` x `size` squares in the cache: built once, under a lock."""
+def squares(splits: dict[str, ImageFolder], size: int, cache: Path) -> list[Stored]:
+    """The splits from the cache; what it lacks is decoded, under a lock.
+
+    An image has the proportion 0 until it is decoded: a killed build goes on where it was.
+    LabError: the disk is too small, or a file damaged.
+    """
     from filelock import FileLock
-
-    contents = json.dumps(
-        [LAYOUT, *((split.names, split.files, len(split.labels)) for split in (train, val))]
-    )
-    done = cache / f"{size}px-{hashlib.sha256(contents.encode()).hexdigest()[:16]}"
-    cache.mkdir(parents=True, exist_ok=True)
-    with FileLock(done.with_suffix(".lock")):  # so that two runs of a sweep build it once
-        if (done / "cache.json").is_file():
-            return done
-        partial = done.with_suffix(".partial")
-        for remains in (partial, done):  # of a build that was killed
-            shutil.rmtree(remains, ignore_errors=True)
-        partial.mkdir()
-        try:
-            _build({"train": train, "val": val}, size, partial)
-            os.replace(partial, done)
-        except BaseException:
-            shutil.rmtree(partial, ignore_errors=True)
-            raise
-    return done
-
-
-def _build(split_by_name: dict[str, Split], size: int, folder: Path) -> None:
-    """Decode all images of the splits into `folder`. LabError: the disk is too small."""
     from tqdm.auto import tqdm
 
-    total = sum(len(split.labels) for split in split_by_name.values())
-    needed = total * 3 * size**2
-    free = shutil.disk_usage(folder).free
-    if needed > free:
-        raise LabError(
-            f"the cache of {total} squares of {size} pixels needs {needed / 1e9:.1f} GB and "
-            f"{folder.parent} has {free / 1e9:.1f} GB free: name a cache folder on a larger disk"
-        )
-
-    def square_of(image: tuple[str, ImageFile]) -> tuple[np.ndarray, float]:
-        name, source = image
-        return decode(name, source, size)
-
-    with (
-        ThreadPoolExecutor() as pool,
-        tqdm(total=total, unit="image", desc=f"squares of {size} pixels") as bar,
-    ):
-        for name, split in split_by_name.items():
-            images = np.lib.format.open_memmap(
-                folder / f"{name}-images.npy", "w+", np.uint8, (len(split.labels), 3, size, size)
+    files = [
+        (name, os.path.relpath(path, split.root), os.path.getsize(path))
+        for name, split in splits.items()
+        for path, _ in split.samples
+    ]
+    digest = hashlib.sha256(json.dumps(files).encode()).hexdigest()[:16]
+    folder = cache / f"{size}px-{digest}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_suffix(".lock")):  # so that two runs of a sweep build it once
+        stored = []
+        for name, split in splits.items():
+            images = _on_disk(folder / f"{name}-images.npy", np.uint8, len(split), 3, size, size)
+            proportions = _on_disk(folder / f"{name}-proportions.npy", np.float32, len(split))
+            labels = np.array(split.targets)
+            stored.append({"images": images, "labels": labels, "proportions": proportions})
+        total = sum(int((one["proportions"] == 0).sum()) for one in stored)
+        needed, free = total * 3 * size**2, shutil.disk_usage(folder).free
+        if needed > free:
+            raise LabError(
+                f"the cache of {total} squares of {size} pixels needs {needed / 1e9:.1f} GB and "
+                f"{cache} has {free / 1e9:.1f} GB free: name a cache folder on a larger disk"
             )
-            proportions = np.empty(len(split.labels), np.float32)
-            row = 0
-            pictures = split.pictures()
-            # CHUNK at a time, because a pool keeps all the items that it is given.
-            while chunk := list(islice(pictures, CHUNK)):
-                for square, proportion in pool.map(square_of, chunk):
-                    images[row] = square
-                    proportions[row] = proportion
-                    row += 1
-                bar.update(len(chunk))
-            images.flush()
-            np.save(folder / f"{name}-labels.npy", split.labels)
-            np.save(folder / f"{name}-proportions.npy", proportions)
-    about = {"layout": LAYOUT, "size": size, "names": split_by_name["train"].names}
-    about |= {name: len(split.labels) for name, split in split_by_name.items()}
-    (folder / "cache.json").write_text(json.dumps(about, indent=1))
+        bar = tqdm(total=total, unit="image", desc=f"squares of {size} pixels", disable=not total)
+        with bar, ThreadPoolExecutor() as pool:
+            for split, one in zip(splits.values(), stored, strict=True):
+
+                def fill(row: int, split: ImageFolder = split, one: Stored = one) -> None:
+                    image, proportion = decode(split.samples[row][0], size)
+                    one["images"][row] = image
+                    one["proportions"][row] = proportion
+
+                missing = np.flatnonzero(one["proportions"] == 0)
+                for first in range(0, len(missing), CHUNK):
+                    for _ in pool.map(fill, missing[first : first + CHUNK]):
+                        bar.update()
+    return stored
 
 
-def decode(
-    name: str, source: ImageFile, size: int
-) -> tuple[Shaped[np.ndarray, "3 size size"], float]:
+def _on_disk(path: Path, kind: type, *shape: int) -> np.ndarray:
+    """An array in a file, which is made of zeros where it is missing. LabError: it is damaged."""
+    try:
+        if not path.exists():
+            np.lib.format.open_memmap(path, "w+", kind, shape)
+        np.load(path, mmap_mode="r")  # refuses a file that is cut off, which "r+" would fill up
+        return np.load(path, mmap_mode="r+")
+    except (OSError, ValueError) as error:
+        raise LabError(
+            f"{path} is damaged ({error}): remove {path.parent}, and the next run builds it again"
+        ) from error
+
+
+def decode(path: str, size: int) -> tuple[Shaped[np.ndarray, "3 size size"], float]:
     """One image as uint8, and its width over its height. LabError: it is not readable."""
     from PIL import Image
 
     try:
-        with Image.open(source) as image:
+        with Image.open(path) as image:
             square = image.convert("RGB").resize((size, size), Image.Resampling.BILINEAR)
             return np.asarray(square).transpose(2, 0, 1), image.width / image.height
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise LabError(
-            f"{name} is not readable as an image ({_line(error)}): replace it or remove it"
+            f"{path} is not readable as an image ({error}): replace it or remove it"
         ) from error
-
-
-def _load(stored: Path, split: str) -> dict[str, np.ndarray]:
-    """The arrays of one split; the images stay on disk. LabError: a file is damaged."""
-    arrays = {}
-    for name in ("images", "labels", "proportions"):
-        path = stored / f"{split}-{name}.npy"
-        try:
-            arrays[name] = np.load(path, mmap_mode="r" if name == "images" else None)
-        except (OSError, ValueError) as error:
-            raise LabError(
-                f"{path} is damaged ({_line(error)}): remove {stored}, "
-                "and the next run builds it again"
-            ) from error
-    return arrays
-
-
-def _line(error: Exception) -> str:
-    """The first line of an error message."""
-    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -169,7 +169,7 @@ def requirements(config: DigitsConfig | ImagesConfig) -> Iterator[tuple[str, str
         if not Path(folder).is_dir():
             fault = (
                 f"there is no folder {folder}: set folder_of_images=FOLDER to one that"
-                " holds train/ and val/ or parquet files (docs/imagenet.md)"
+                " holds train/ and val/ (docs/imagenet.md)"
             )
         yield "ImageNet", fault, folder
 
