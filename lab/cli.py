@@ -457,9 +457,9 @@ def _eval(arguments: argparse.Namespace) -> None:
 
 def _export(arguments: argparse.Namespace) -> None:
     from lab.runs.experiments import experiment
-    from lab.runs.run_folder import Run
+    from lab.runs.run_folder import Run, write_atomically
     from lab.runs.training import state_of
-    from lab.show.model_card import write_card
+    from lab.show.model_card import card
 
     run = Run(arguments.run)
     chosen = experiment(run.params["experiment"])
@@ -470,7 +470,8 @@ def _export(arguments: argparse.Namespace) -> None:
             " maze"
         )
     write(run.params["parameters"], state_of(run), arguments.folder, arguments.merge)
-    write_card(run, arguments.folder)
+    adapter = (arguments.folder / "adapter_config.json").exists()
+    write_atomically(arguments.folder / "README.md", card(run, adapter))
     print(f"{arguments.folder}: the model after the training in {run.path}")
 
 
@@ -488,15 +489,6 @@ def _data(arguments: argparse.Namespace) -> None:
         return check_contract([problem.answer for problem in loaded.problems]).lines()
 
     print(*describe_datasets(arguments.folder, contract if arguments.judge else None), sep="\n")
-
-
-def _verify(arguments: argparse.Namespace) -> None:
-    from lab.judge.agreement import compare_checkers_in_file
-
-    lines, table = compare_checkers_in_file(arguments.file, arguments.style)
-    print(*lines, sep="\n")
-    if len(table):
-        print(table.to_string(index=False))
 
 
 # --- Objectives and estimators ----------------------------------------------------------------

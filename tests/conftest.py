@@ -162,7 +162,7 @@ TOGETHER = dict.fromkeys(
 # Files that take half a minute and more, longest first: begun last, one of them would run alone.
 LONGEST = (
     "figures readiness cuda_operators maze explorer_browser verifier lm_trainer notebooks loop"
-    " progress ray_executor costs site toy maze_likelihood checkpoints harness"
+    " progress ray_executor costs site toy maze_likelihood checkpoints"
     " explorer_accessibility training sweep catalogue explorer_story report engines cluster install"
     " gpu_configuration lessons"
 ).split()

@@ -109,7 +109,7 @@ def test_what_the_lab_itself_brings_is_no_content_of_a_run():
     assert model_digest(str(TINY)) == TINY_MODEL  # it is to be counted once it is another
 
 
-@pytest.mark.parametrize("name", ["audit", "evaluation", "harness"])
+@pytest.mark.parametrize("name", ["audit", "evaluation"])
 def test_the_paths_of_a_notebook_begin_in_its_folder_wherever_it_is_run_from(folder, name):
     assert contents(experiment(name).configure())
 

@@ -1,6 +1,4 @@
-"""The commands for language models, as typed: `lab data`, `lab verify`, `lab audit`, `lab eval`."""
-
-import json
+"""The commands for language models, as typed: `lab data`, `lab audit`, `lab eval`."""
 
 import pandas as pd
 import pytest
@@ -18,17 +16,6 @@ def test_data_check_names_every_set_and_that_none_is_offline(capsys, tmp_path):
     assert [line.split(":")[0] for line in lines] == list(DATASETS) and all(
         "not offline" in line for line in lines
     )
-
-
-def test_verify_audit_lists_what_the_two_judges_disagree_on(capsys, tmp_path):
-    rows = [{"response": r"so \boxed{3}", "gold": "3"}, {"response": r"\boxed{4}", "gold": "3"}]
-    path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert main(["verify", "audit", str(path)]) == 0
-    assert "2" in capsys.readouterr().out
-    path.write_text(json.dumps({"text": "3"}) + "\n")
-    assert main(["verify", "audit", str(path)]) == 1
-    assert "gold" in capsys.readouterr().err
 
 
 def test_audit_reports_and_draws_a_table_of_counts(capsys, tmp_path):

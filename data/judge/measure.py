@@ -1,4 +1,4 @@
-r"""How often five judges err on the labelled pairs: writes `rates.csv`, `second_author.csv` and
+r"""How often four judges err on the labelled pairs: writes `rates.csv`, `second_author.csv` and
 `docs/judge.md`.
 
     python data/judge/measure.py          # asks the other judges about new pairs: hours
@@ -10,7 +10,6 @@ r"""How often five judges err on the labelled pairs: writes `rates.csv`, `second
 | math-verify | `verify(parse(gold), parse(response))`, both in a box, its own time limits |
 | verl math_reward | `compute_score`, the copy of Hendrycks' rules |
 | verl math_dapo | `compute_score` on a response that ends in "Answer: ...", as DAPO's prompt asks |
-| second judge | `lab.judge.numeric_checker`; what it is unsure of is not right |
 
 Only ours is told of a set's tolerance: the others get the gold without it. An exception is a wrong
 answer. The intervals are Wilson's, 95%, and take the pairs, or the rules, as draws.
@@ -33,12 +32,11 @@ from pathlib import Path
 from typing import Any
 
 from lab.judge.equality import split_tolerance
-from lab.judge.numeric_checker import check_numerically
 from lab.judge.verifier import Verifier
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "judge.md"
-JUDGES = ("ours", "math-verify", "verl math_reward", "verl math_dapo", "second judge")
+JUDGES = ("ours", "math-verify", "verl math_reward", "verl math_dapo")
 MEMORY = 3 << 30  # bytes of the process that holds the judges of others
 
 
@@ -130,12 +128,8 @@ def verdicts(
     for name in FILES:
         chosen = [pair for pair, row in zip(bare, rows, strict=True) if row["file"] == name]
         others += asked_of_others(name, chosen, ask) or [[None] * 3 for _ in chosen]
-    second = [
-        check_numerically(response, gold, "strict") == "right"
-        for response, (_, gold) in zip(responses, bare, strict=True)
-    ]
     right = [verdict.outcome == "right" for verdict in ours]
-    columns = [right, *map(list, zip(*others, strict=True)), second]
+    columns = [right, *map(list, zip(*others, strict=True))]
     said = [f"{verdict.outcome}: {verdict.reason}" for verdict in ours]
     return dict(zip(JUDGES, columns, strict=True)), said
 
@@ -411,7 +405,7 @@ An answer without a verdict, because the gold is not understood, counts as not c
 A judge that is not in a table, or with fewer pairs, has not been asked about the others.
 Math-verify is given both texts in a box. Verl's `math_dapo` is given "Answer: ...", which its
 prompt asks for. No judge but ours knows that a set declares a tolerance (family "tolerance of a
-set"), and the second judge, which is literal by design, calls a percentage 1/100 of its number.
+set").
 What such errors do to training: [notebook 44](../notebooks/44_judge.ipynb).
 """
 AIMS = """## The aims

@@ -1,3 +1,1 @@
-"""Right or wrong: the verifier, its worker processes, and an independent checker to hold it
-against.
-"""
+"""Right or wrong: the verifier, its worker processes, and rewards of one's own."""

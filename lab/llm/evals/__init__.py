@@ -1,1 +1,1 @@
-"""Evaluation of a language model: metrics, tables, diversity, gradient norms, other harnesses."""
+"""Evaluation of a language model: metrics, tables, diversity, gradient norms."""
