@@ -171,6 +171,11 @@ def test_what_a_trainer_cannot_run_is_refused_with_its_other_parameters(given, s
 # --- key=value ----------------------------------------------------------------------------------
 
 
+def test_an_experiment_answers_to_the_name_of_its_lesson_too():
+    for name in ("43_rollout_statistics", "rollout_statistics"):
+        assert experiment(name) == experiment("inside")
+
+
 @pytest.mark.parametrize(
     "word, key, value",
     [

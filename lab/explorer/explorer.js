@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 9fae1ca072724790f66fd758f7bee70157134e0c505c7e350c066b061239d37a
+// Built by `npm run build` from lab/explorer/front; sources sha256 f07eff157fd7cfdc462ce6dfb47d362631791a83996a55333b64813aba890451
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -8917,7 +8917,10 @@ var EXAMPLE = (() => {
 })();
 
 // story_parts.js
-var isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+var isDark = () => {
+  const { theme } = document.documentElement.dataset;
+  return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+};
 var isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 var Picture = class {
   constructor(label2, paint) {
@@ -10856,6 +10859,11 @@ function open(main) {
     if (focus) scrollTo(0, 0);
   };
   addEventListener("hashchange", () => show(true));
+  addEventListener("message", ({ source, data: data2 }) => {
+    if (source !== parent || !["light", "dark"].includes(data2?.theme)) return;
+    document.documentElement.dataset.theme = data2.theme;
+    if (story?.root.isConnected) story.drawn.draw();
+  });
   show(false);
 }
 function openWorkbench(hash, embed) {

@@ -33,8 +33,8 @@ slider, and watch which of them it learns.">
 <style>
 html {{ background: #ffffff; }} body {{ margin: 0; }}
 @media (prefers-color-scheme: dark) {{ \
-html:not(:has([data-theme="light"])) {{ background: #16181c; }} }}
-html:has([data-theme="dark"]) {{ background: #16181c; }}
+html:not([data-theme="light"], :has([data-theme="light"])) {{ background: #16181c; }} }}
+html:is([data-theme="dark"], :has([data-theme="dark"])) {{ background: #16181c; }}
 {style}</style>
 </head>
 <body>

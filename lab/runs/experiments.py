@@ -242,15 +242,21 @@ def experiments() -> list[str]:
 
 
 def experiment(name: str) -> Experiment:
-    """The experiment called `name`, its preset read and checked; of X_start what X starts from."""
+    """The experiment called `name`, its preset read and checked; of X_start what X starts from.
+
+    A lesson's name, that of its file with or without the number, is its experiment's too.
+    """
     files = _preset_files()
     if name in files:
         return read_preset(files[name])
     later = name.removesuffix(START)
-    before = experiment(later).before if later != name and later in files else None
-    if before is None:
-        raise unknown("experiment", name, files)
-    return before
+    if later in files and (before := experiment(later).before):
+        return before
+    for one in map(read_preset, files.values()):
+        stem = one.notebook.stem
+        if name in (stem, stem.partition("_")[2]):
+            return one
+    raise unknown("experiment", name, files)
 
 
 def _preset_files() -> dict[str, Path]:

@@ -3,6 +3,8 @@
 The pages ask for nothing outside their folder: formulas are MathML, which browsers draw themselves.
 """
 
+from pathlib import Path
+
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
@@ -37,6 +39,7 @@ html_title = "The lab"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
 html_copy_source = False
 html_show_sourcelink = False
 html_context = {"default_mode": "auto"}  # without it each page logs an error

@@ -58,6 +58,12 @@ function open(main) {
     if (focus) scrollTo(0, 0);
   };
   addEventListener("hashchange", () => show(true));
+  // A page that shows this one in a frame may say that it is light or dark.
+  addEventListener("message", ({ source, data }) => {
+    if (source !== parent || !["light", "dark"].includes(data?.theme)) return;
+    document.documentElement.dataset.theme = data.theme;
+    if (story?.root.isConnected) story.drawn.draw();
+  });
   show(false);
 }
 

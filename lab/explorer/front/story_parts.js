@@ -2,7 +2,11 @@
 import { Chart } from "./chart.js";
 import { h, svg } from "./dom.js";
 
-export const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+/** What the page around a frame says (main.js), or else the system. */
+export const isDark = () => {
+  const { theme } = document.documentElement.dataset;
+  return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+};
 export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** A picture in a box of any size: `paint(width, height)` returns what its svg holds; story.css has the colours. */
