@@ -32,6 +32,7 @@ from lab.mathematics.recipes import EffectiveWeight as EffectiveWeight
 from lab.mathematics.recipes import Recipe as Recipe
 from lab.mathematics.recipes import effective_weight as effective_weight
 from lab.mathematics.recipes import recipe as recipe
+from lab.mathematics.softmax import SoftmaxPolicy as SoftmaxPolicy
 from lab.mathematics.weights import SecondMoments as SecondMoments
 from lab.mathematics.weights import SignalMass as SignalMass
 from lab.mathematics.weights import bias as bias

@@ -15,7 +15,7 @@ from enumeration import (
 from specs import SPECS
 
 import lab
-from lab.mathematics.recipes import gated, parse_gate
+from lab.mathematics.recipes import parse_gate
 
 P = [Fraction(1, 1000), Fraction(3, 10), Fraction(1, 2), Fraction(19, 20)]
 RATES = np.array([float(p) for p in P])
@@ -113,18 +113,6 @@ def test_dropping_changes_exactly_the_weight_of_groups_that_agree(spec):
         rtol=1e-12,
         atol=1e-12 * np.abs(plain).max(),
     )
-
-
-def test_a_gated_estimator_is_a_group_estimator_that_trains():
-    """Its advantages are those of the kept groups; its weight and moments are exact as ever."""
-    chosen = gated(lab.estimator("maxrl"), parse_gate("between(0.2, 0.6)"))
-    groups = np.array([[1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0], [1, 1, 0, 0]])
-    plain = lab.advantages("maxrl", groups)
-    kept = np.array([[1], [0], [0], [1]])
-    np.testing.assert_array_equal(lab.advantages(chosen, groups), kept * plain)
-    found = lab.effective_weight("maxrl", 4, RATES, gate="between(0.2, 0.6)").weight
-    np.testing.assert_array_equal(found, lab.induced_weight(chosen, 4, RATES))
-    assert chosen.label == "MaxRL, gate between(0.2, 0.6)"
 
 
 @pytest.mark.parametrize("N", [16, 64])

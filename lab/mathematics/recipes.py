@@ -1,18 +1,18 @@
-"""The exact weight of a recipe: an estimator, a gate, an allocation of rollouts, and which problems
-are drawn.
+"""The exact objective of a recipe: everything between a rollout and an optimiser step.
 
-Practice seldom gives every problem N rollouts and uses every group. A *gate* throws groups away, an
-*allocation* gives problems different numbers of rollouts, and a *chance* draws some problems more
-often than others. Each is a way to weigh problems, and `effective_weight` says which, without
-sampling. Statements G1 to G5 with their proofs are in docs/mathematics.md.
+Practice seldom gives every problem N rollouts, uses every group, draws from the policy itself, has
+a judge without errors and takes one step a batch. Each of these is a way to weigh problems, or to
+climb something else than the pass rate. `Recipe.at` says which by the pass rate alone, `Recipe.on`
+for a softmax policy over a few answers. Nothing is sampled. Statements G1 to G5 and P1 to P8 with
+their proofs are in docs/mathematics.md.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +20,15 @@ from numpy.typing import ArrayLike
 
 from lab.errors import LabError, one_of, real, syntax_tree, unknown, whole
 from lab.mathematics.estimators import Estimator, estimator
+from lab.mathematics.exact_updates import Law, Practice, law
 from lab.mathematics.formula import formula_weight
 from lab.mathematics.objectives import check_pass_rates
-from lab.mathematics.sequences import Sequences, from_success_failure
-from lab.mathematics.weights import binomial_mean, induced_weight
+from lab.mathematics.practice import Judge, Sampler, Steps, Survival
+from lab.mathematics.sequences import from_success_failure
+from lab.mathematics.softmax import SoftmaxPolicy
+from lab.mathematics.stopping import StoppingRule, rule_of_training
+from lab.mathematics.token_loss import Loss
+from lab.mathematics.weights import binomial, binomial_mean
 from lab.shapes import Array, Bool, Float, Shaped
 
 # Up to here the sums are accurate (weights.py); an allocation such as 1/p needs some limit.
@@ -54,6 +59,21 @@ def effective_weight(
 ) -> EffectiveWeight:
     """The exact weight of a recipe at the pass rates p, what it costs, and how much it keeps.
 
+    The parts are those of `Recipe`. A batch that averages over the groups it kept divides the sum
+    of the weights by that of `kept`: one factor for all problems. LabError: a gate that keeps no
+    group, an allocation of more than 4096 rollouts. At p = 0 and 1 "redraw" never ends: the cost is
+    inf and the weight nan.
+
+    >>> effective_weight("rloo", 2, [0.5, 0.1], gate="redraw").weight.round(6)   # 1/(2pq)
+    array([2.      , 5.555556])
+    """
+    return Recipe(name, N, gate, allocation, chance, per).at(p)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe, which `recipe` reads from a text such as "maxrl, N=16, gate=drop, clip=0.2".
+
     | argument | meaning |
     |---|---|
     | `gate` | "drop": groups that agree are dropped, and another problem is drawn instead |
@@ -65,46 +85,187 @@ def effective_weight(
     | | which here had 2 rollouts; exact if p has not changed since |
     | `chance` | how often a problem is drawn, relative to others: a formula of p |
     | `per` | "problem": a group's gradient is the mean over its rollouts; "rollout": their sum |
+    | `stopping` | a rule (`lab.stopping`) in place of N rollouts; N is its cap |
+    | the others | fields of `Sampler`, `Judge`, `Survival`, `Loss` and `Steps`, by their names |
 
-    A batch that averages over the groups it kept divides the sum of the weights by that of `kept`:
-    one factor for all problems. LabError: a gate that keeps no group, an allocation of more than
-    4096 rollouts. At p = 0 and 1 "redraw" never ends: the cost is inf and the weight nan.
-
-    >>> effective_weight("rloo", 2, [0.5, 0.1], gate="redraw").weight.round(6)   # 1/(2pq)
-    array([2.      , 5.555556])
+    LabError: a part that cannot be read.
     """
-    chosen = estimator(name)
-    p = check_pass_rates(p)
-    chosen_gate = None if gate is None else parse_gate(gate)
-    one_of("per", per, ("problem", "rollout"))
-    drawn = np.ones_like(p) if chance is None else _at_pass_rates("chance", chance, p)
-    weight, cost, kept = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p)
-    for n, share in _group_sizes(whole("N", N), allocation, p):
-        here = (share > 0) & (drawn > 0)
-        if n == 0 or not here.any():
-            continue
-        times = share[here] * drawn[here]
-        one = _one_size(chosen, n, p[here], chosen_gate)
-        weight[here] += times * one.weight * (n if per == "rollout" else 1)
-        cost[here] += times * one.cost
-        kept[here] += times * one.kept
-    return EffectiveWeight(weight, cost, kept)
 
+    estimator: str | Estimator
+    N: int
+    gate: str | None = None
+    allocation: str | None = None
+    chance: str | None = None
+    per: str = "problem"
+    stopping: str = ""
+    sampler: Sampler = field(default_factory=Sampler)
+    judge: Judge = field(default_factory=Judge)
+    survival: Survival = field(default_factory=Survival)
+    loss: Loss = field(default_factory=Loss)
+    steps: Steps = field(default_factory=Steps)
 
-def _one_size(
-    chosen: Estimator, n: int, p: Float[np.ndarray, " rates"], gate: Gate | None
-) -> EffectiveWeight:
-    """A recipe whose groups all have n rollouts, all problems drawn alike (G1 to G3)."""
-    cost = n * np.ones_like(p)
-    if gate is None:
-        return EffectiveWeight(induced_weight(chosen, n, p), cost, np.ones_like(p))
-    weight = induced_weight(gated(chosen, gate), n, p)
-    kept = binomial_mean(gate.keeps(n), p)
-    if not gate.redraws:
+    def __post_init__(self) -> None:
+        whole("N", self.N)
+        one_of("per", self.per, ("problem", "rollout"))
+        if self.gate is not None:
+            object.__setattr__(self, "gate", parse_gate(self.gate).spec)
+        if self.N % self.steps.minibatches:
+            raise LabError(
+                f"minibatches = {self.steps.minibatches}: they must divide the N = {self.N}"
+                " rollouts of a group"
+            )
+        if self.stopping and (self.gate or self.allocation or self.survival != Survival()):
+            raise LabError(
+                f"stopping = {self.stopping!r} with a gate, an allocation or lost rollouts: its"
+                " rollouts are no group; leave the other part out"
+            )
+
+    @property
+    def spec(self) -> str:
+        """The text from which `recipe` makes it again."""
+        parts = ("gate", "allocation", "chance", "stopping")
+        written = [f"{part}={getattr(self, part)}" for part in parts if getattr(self, part)]
+        written += ["per=rollout"] if self.per == "rollout" else []
+        for name in PIECES:
+            piece = getattr(self, name)
+            for each in fields(piece):
+                if (value := getattr(piece, each.name)) != each.default:
+                    written.append(f"{each.name}={value}")
+        return ", ".join([self._estimator.spec, f"N={self.N}", *written])
+
+    @cached_property
+    def _estimator(self) -> Estimator:
+        return estimator(self.estimator)
+
+    @cached_property
+    def _gate(self) -> Gate | None:
+        return None if self.gate is None else parse_gate(self.gate)
+
+    @property
+    def redraws(self) -> bool:
+        """Whether a group that is thrown away is drawn again from the same problem."""
+        return self._gate is not None and self._gate.redraws
+
+    @property
+    def rule(self) -> StoppingRule | None:
+        """The stopping rule, if there is one."""
+        return rule_of_training(self.stopping, self._estimator.spec, self.N)
+
+    @property
+    def by_pass_rate(self) -> bool:
+        """Whether the pass rate alone decides: each rollout is the policy's, each step small."""
+        low, high = self.loss.bounds
+        capped = self.loss.loss == "cispo" and not low <= 1 <= high
+        regularised = bool(self.loss.kl or self.loss.entropy)
+        return self.sampler.is_policy and not (self.steps.rate or capped or regularised)
+
+    def sequences(self, n: int) -> tuple[Array, Array, Bool[np.ndarray, " {n}+1"]]:
+        """a1(K), a0(K) of n rollouts and whether the group is kept, for K = 0 .. n."""
+        a1, a0 = self._estimator.success_failure(n)
+        keeps = np.ones(n + 1, dtype=bool)
+        if self._gate is not None:
+            # Of too few rollouts, lost ones, no group may be left that the gate keeps.
+            keeps = self._gate.keeps(n) if n == self.N else self._gate.would_keep(n)
+        return keeps * a1, keeps * a0, keeps
+
+    def weight(self, p: ArrayLike) -> Float[np.ndarray, "*p"]:
+        """The weight at the pass rates p."""
+        return self.at(p).weight
+
+    def at(self, p: ArrayLike) -> EffectiveWeight:
+        """Weight, cost and share kept at the pass rates p.
+
+        Where the pass rate does not decide alone (a sampler, a finite rate, a penalty), they are
+        those of a policy with two answers: see `on` for any other.
+        """
+        p = check_pass_rates(p)
+        if not self.by_pass_rate:
+            return self._of_two_answers(p)
+        q = self.judge.accepts(p)
+        drawn = np.ones_like(p) if self.chance is None else _at_pass_rates("chance", self.chance, q)
+        if rule := self.rule:
+            spent = rule.weight(q)
+            return EffectiveWeight(drawn * spent * self.judge.slope, drawn * spent, drawn)
+        weight, cost, kept = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p)
+        for n, share in _group_sizes(self.N, self.allocation, q):
+            here = (share > 0) & (drawn > 0)
+            if n == 0 or not here.any():
+                continue
+            times = share[here] * drawn[here]
+            one = self._of_size(n, p[here])
+            weight[here] += times * one.weight * (n if self.per == "rollout" else 1)
+            cost[here] += times * one.cost
+            kept[here] += times * one.kept
         return EffectiveWeight(weight, cost, kept)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        weight = np.where(kept > 0, weight / kept, np.nan)
-        return EffectiveWeight(weight, cost / kept, np.sign(kept))
+
+    def _of_size(self, N: int, p: Float[np.ndarray, " rates"]) -> EffectiveWeight:
+        """A recipe whose groups all start with N rollouts, all problems drawn alike."""
+        judge, lost = self.judge, self.survival
+        right, wrong = 1 - lost.lost_right, 1 - lost.lost_wrong
+        survives = p * right + (1 - p) * wrong
+        # E[S; accepted and there] in units of grad p
+        pull = right * (1 - judge.false_negative) - wrong * judge.false_positive
+        accepted = judge.accepts(p)
+        if right != wrong:
+            some = np.maximum(survives, 1e-300)
+            accepted = p * right * (1 - judge.false_negative) / some
+            accepted = accepted + (1 - p) * wrong * judge.false_positive / some
+        weight, kept, cost = np.zeros_like(p), np.zeros_like(p), N * np.ones_like(p)
+        sizes = binomial(N, survives) if right < 1 or wrong < 1 else None
+        for n in range(1, N + 1) if sizes is not None else (N,):
+            share = 1.0 if sizes is None else sizes[..., n]
+            a1, a0, keeps = self.sequences(n)
+            gap, offset = from_success_failure(a1, a0)
+            one = pull * binomial_mean(gap, accepted)
+            if right != wrong:
+                one = one + (right - wrong) * binomial_mean(offset, accepted)
+            if sizes is not None:
+                one = one / np.maximum(survives, 1e-300)
+            weight = weight + share * one
+            kept = kept + share * (binomial_mean(keeps, accepted) if self._gate else 1.0)
+        if not self.redraws:
+            return EffectiveWeight(weight, cost, kept)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weight = np.where(kept > 0, weight / kept, np.nan)
+            return EffectiveWeight(weight, cost / kept, np.sign(kept))
+
+    def _of_two_answers(self, p: Float[np.ndarray, "*p"]) -> EffectiveWeight:
+        """What `on` says of a policy with one right and one wrong answer; 0 < p < 1, else nan."""
+        found = np.full((3, p.size), np.nan)
+        for i, rate in enumerate(p.ravel()):
+            if 0 < rate < 1:
+                one = self.on(SoftmaxPolicy([rate, 1 - rate], [True, False]))
+                found[:, i] = one.weight, one.cost, one.kept
+        return EffectiveWeight(*found.reshape(3, *p.shape))
+
+    def on(self, policy: SoftmaxPolicy, samples: int = 0, seed: int = 0) -> Law:
+        """What a batch of this recipe does to a policy over a few answers: the sum over all groups.
+
+        `samples`: sample so many groups instead, where there are too many to sum. LabError: too
+        many groups, or a part that has no group (`stopping`, `allocation`, `chance`, `per`).
+
+        >>> policy = SoftmaxPolicy([0.25, 0.75], [True, False])
+        >>> round(recipe("rloo, N=4, false_positive=0.2").on(policy).weight, 12)
+        0.8
+        """
+        for part in ("stopping", "allocation", "chance"):
+            if getattr(self, part):
+                raise LabError(
+                    f"{part} = {getattr(self, part)!r}: it is summed by the pass rate alone; leave"
+                    " out sampler, rate, kl and entropy, and ask Recipe.at"
+                )
+        practice = Practice(
+            self.spec,
+            self.N,
+            self.sequences,
+            self.redraws,
+            self.sampler,
+            self.judge,
+            self.survival,
+            self.loss,
+            self.steps,
+        )
+        return law(practice, policy, samples, seed)
 
 
 # --- Gates --------------------------------------------------------------------------------------
@@ -133,16 +294,19 @@ class Gate:
 
     def keeps(self, N: int) -> Bool[np.ndarray, " {N}+1"]:
         """Whether a group with K of N right is kept, for K = 0 .. N. LabError: none is."""
-        K = np.arange(N + 1)
-        if self.name == "between":
-            kept = (self.low <= K / N) & (K / N <= self.high)
-        else:
-            kept = (K > 0) & (K < N)
+        kept = self.would_keep(N)
         if not kept.any():
             raise LabError(
                 f"gate {self.spec} keeps no group of {N} rollouts: raise N, or widen the gate"
             )
         return kept
+
+    def would_keep(self, N: int) -> Bool[np.ndarray, " {N}+1"]:
+        """The same, of groups of which it may keep none."""
+        K = np.arange(N + 1)
+        if self.name == "between":
+            return (self.low <= K / N) & (K / N <= self.high)
+        return (K > 0) & (K < N)
 
 
 def parse_gate(text: str) -> Gate:
@@ -161,28 +325,6 @@ def parse_gate(text: str) -> Gate:
     if name not in ("drop", "redraw", "between"):
         raise unknown("gate", str(text), ("drop", "redraw", "between(low, high)"))
     raise LabError(f"cannot read gate {text!r}: write drop, redraw or between(0.2, 0.8)")
-
-
-@lru_cache(maxsize=256)
-def gated(chosen: Estimator, gate: Gate) -> Estimator:
-    """The estimator with advantages 0 in the groups that the gate throws away (G1).
-
-    It is a group estimator like every other, with an exact weight, variance and efficiency of its
-    own; its offset too is that of the groups that are kept.
-    """
-
-    def sequences(N: int) -> Sequences:
-        a1, a0 = chosen.success_failure(N)
-        kept = gate.keeps(N)
-        return from_success_failure(kept * a1, kept * a0)
-
-    return Estimator(
-        f"{chosen.spec}, gate={gate.spec}",
-        sequences,
-        label=f"{chosen.label}, gate {gate.spec}",
-        citation=chosen.citation,
-        least=chosen.least,
-    )
 
 
 # --- How many rollouts, and how often -------------------------------------------------------------
@@ -240,53 +382,51 @@ def _at_pass_rates(what: str, formula: str, p: Float[np.ndarray, "*p"]) -> Float
 # --- A recipe as one text -------------------------------------------------------------------------
 
 
-PARTS = ("N", "gate", "allocation", "chance", "per")
+PIECES = {
+    "sampler": Sampler,
+    "judge": Judge,
+    "survival": Survival,
+    "loss": Loss,
+    "steps": Steps,
+}
+OWN = ("N", "gate", "allocation", "chance", "per", "stopping")
+PARTS = {each.name: piece for piece, kind in PIECES.items() for each in fields(kind)}
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """A recipe as text: "maxrl, N=16, gate=drop". The parts are those of `effective_weight`.
-
-    LabError: a part that cannot be read.
-    """
-
-    estimator: str
-    N: int
-    gate: str | None = None
-    allocation: str | None = None
-    chance: str | None = None
-    per: str = "problem"
-
-    def __post_init__(self) -> None:
-        whole("N", self.N)
-        if self.gate is not None:
-            object.__setattr__(self, "gate", parse_gate(self.gate).spec)
-        self.at([0.5])  # reads every part
-
-    @property
-    def spec(self) -> str:
-        """The text from which `recipe` makes it again."""
-        parts = ("gate", "allocation", "chance")
-        written = [f"{part}={getattr(self, part)}" for part in parts if getattr(self, part)]
-        written += ["per=rollout"] if self.per == "rollout" else []
-        return ", ".join([self.estimator, f"N={self.N}", *written])
-
-    def at(self, p: ArrayLike) -> EffectiveWeight:
-        """Weight, cost and share kept at the pass rates p."""
-        parts = {part: getattr(self, part) for part in PARTS[1:]}
-        return effective_weight(self.estimator, self.N, p, **parts)
-
-    def weight(self, p: ArrayLike) -> Float[np.ndarray, "*p"]:
-        """The weight at the pass rates p."""
-        return self.at(p).weight
-
-
-def recipe(text: str, N: int = 16) -> Recipe:
-    """The recipe written as `text`; `N` is meant where the text gives none.
+def recipe(text: str | Estimator, N: int = 16, **parts: Any) -> Recipe:
+    """The recipe written as `text`, with further `parts` by name; `N` where the text gives none.
 
     >>> recipe("rloo, N=2, gate=redraw").weight([0.5])
     array([2.])
+    >>> recipe("rloo", N=2, clip=0.2, updates=4, rate=0.1).spec
+    'rloo, N=2, clip=0.2, updates=4, rate=0.1'
     """
+    chosen: str | Estimator = text
+    found: dict[str, Any] = {}
+    if not isinstance(text, Estimator):
+        written, found = _read(text)
+        chosen = estimator(written).spec
+    for part in parts:
+        if part in found:
+            raise LabError(f"{part} stands twice in {text!r}: leave one of them out")
+    found = {"N": N} | found | parts
+    try:
+        found["N"] = int(found["N"])
+    except ValueError as error:
+        raise LabError(f"N = {found['N']} in {text!r}: it must be a whole number") from error
+    pieces: dict[str, dict[str, Any]] = {piece: {} for piece in PIECES}
+    for part in [part for part in found if part not in OWN]:
+        if part not in PARTS:
+            raise unknown("part of a recipe", str(part), [*OWN, *PARTS])
+        pieces[PARTS[part]][part] = _value(found.pop(part))
+    made = {name: PIECES[name](**values) for name, values in pieces.items()}
+    one = Recipe(chosen, **found, **made)
+    one.at([0.5])  # reads every part
+    return one
+
+
+def _read(text: str) -> tuple[str, dict[str, Any]]:
+    """The estimator of a recipe's text, and its parts as they are written."""
     node = syntax_tree(f"recipe({text})")
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1):
         raise LabError(
@@ -295,16 +435,18 @@ def recipe(text: str, N: int = 16) -> Recipe:
         )
     found: dict[str, Any] = {}
     for keyword in node.keywords:
-        if keyword.arg not in PARTS:
-            raise unknown("part of a recipe", str(keyword.arg), PARTS)
+        if keyword.arg not in {*OWN, *PARTS}:
+            raise unknown("part of a recipe", str(keyword.arg), [*OWN, *PARTS])
         if keyword.arg in found:
             raise LabError(f"{keyword.arg} stands twice in {text!r}: leave one of them out")
         found[keyword.arg] = _text(text, keyword.value)
-    try:
-        found["N"] = int(found.get("N", N))
-    except ValueError as error:
-        raise LabError(f"N = {found['N']} in {text!r}: it must be a whole number") from error
-    return Recipe(estimator(_text(text, node.args[0])).spec, **found)
+    return _text(text, node.args[0]), found
+
+
+def _value(written: Any) -> Any:
+    """A number, where a text writes one."""
+    node = syntax_tree(written) if isinstance(written, str) else None
+    return node.value if isinstance(node, ast.Constant) else written
 
 
 def _text(text: str, node: ast.expr) -> str:

@@ -1,0 +1,229 @@
+"""Recipes as practised against brute force: every sequence of answers, rewards and losses.
+
+The reference below knows nothing of multisets: it walks over all sequences of N rollouts, each with
+an answer and a reward, and takes the gradient of the written loss by autograd.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+
+import lab
+from lab import SoftmaxPolicy
+from lab.mathematics.softmax import Sampler
+
+torch.set_default_dtype(torch.float64)
+PI = [0.1, 0.25, 0.65]
+FOUR = [0.1, 0.2, 0.3, 0.4]
+RIGHT3, RIGHT4 = [True, False, False], [True, False, True, False]
+SIX = [0.05, 0.1, 0.15, 0.2, 0.24, 0.26]
+RIGHT6 = [True, False, True, False, False, False]
+
+
+def score_rows(pi):
+    return np.eye(len(pi)) - pi
+
+
+def brute_mean(name, N, pi, mu, accepted, factor=None, lost=None):
+    """E[g], g = (1/n) sum A_i f_i S_i over n kept rollouts, by all sequences (answer, reward)."""
+    pi, mu = np.asarray(pi), np.asarray(mu)
+    factor = np.ones(len(pi)) if factor is None else factor
+    lost = np.zeros(len(pi)) if lost is None else lost
+    kinds = [
+        (y, r, mu[y] * (1 - lost[y]) * (accepted[y] if r else 1 - accepted[y]))
+        for y in range(len(pi))
+        for r in (1, 0)
+    ] + [(None, None, float(mu @ lost))]
+    kinds = [kind for kind in kinds if kind[2] > 0]
+    total = np.zeros(len(pi))
+    for group in itertools.product(kinds, repeat=N):
+        rows = [(y, r) for y, r, _ in group if y is not None]
+        if rows:
+            A = lab.advantages(name, [float(r) for _, r in rows])
+            g = sum(a * factor[y] * score_rows(pi)[y] for a, (y, _) in zip(A, rows, strict=True))
+            total += math.prod(chance for _, _, chance in group) * g / len(rows)
+    return total
+
+
+def written_loss(theta, old, group, A, options):
+    """Minus the surrogate of a group of one-token answers, as papers write it."""
+    logp = torch.log_softmax(theta, -1)
+    total = 0.0
+    for y, a in zip(group, A, strict=True):
+        ratio = (logp[y] - old[y]).exp()
+        clip, high = options.get("clip", math.inf), options.get("clip_high")
+        high = clip if high is None else high
+        clipped = ratio.clamp(1 - clip, 1 + high)
+        if options.get("loss") == "cispo":
+            total = total + clipped.detach() * a * logp[y]
+            continue
+        one = torch.minimum(ratio * a, clipped * a)
+        if a < 0 and "dual" in options:
+            one = torch.maximum(one, torch.tensor(options["dual"] * a))
+        total = total + one
+    return -total / len(group)
+
+
+def brute_update(name, N, pi, right, options, rate, updates, minibatches=1):
+    """E[theta' - theta] and E[p' - p] of SGD by autograd, over all sequences of answers."""
+    start = torch.tensor(np.log(pi))
+    old = torch.log_softmax(start, -1)
+    moved, better = np.zeros(len(pi)), 0.0
+    for group in itertools.product(range(len(pi)), repeat=N):
+        A = lab.advantages(name, [float(right[y]) for y in group])
+        theta = start.clone().requires_grad_()
+        size = N // minibatches
+        for _ in range(updates):
+            for m in range(0, N, size):
+                part = slice(m, m + size)
+                loss = written_loss(theta, old, group[part], A[part], options)
+                (slope,) = torch.autograd.grad(loss, theta)
+                theta = (theta - rate * slope).detach().requires_grad_()
+        chance = math.prod(pi[y] for y in group)
+        after = torch.softmax(theta, -1).detach().numpy()
+        moved += chance * (theta.detach() - start).numpy()
+        better += chance * ((after - pi) @ right)
+    return moved, better
+
+
+def equal(found, expected, tolerance=1e-10):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+
+
+NAMES = pytest.mark.parametrize("name", ["rloo", "maxrl", "grpo", "reinforce", "maxrl_eq6"])
+
+
+@NAMES
+@pytest.mark.parametrize("pi, right, N", [(PI, RIGHT3, 5), (FOUR, RIGHT4, 4), (SIX, RIGHT6, 3)])
+def test_small_steps_are_the_weight_times_grad_p(name, pi, right, N):
+    policy = SoftmaxPolicy(pi, right)
+    found = lab.recipe(name, N=N, clip=0.2, updates=7).on(policy)
+    equal(found.mean, brute_mean(name, N, pi, pi, np.array(right, dtype=float)))
+    equal(found.mean, lab.induced_weight(name, N, policy.p) * policy.grad_p)
+    equal(found.drift, 0)
+    equal(found.weight, lab.induced_weight(name, N, policy.p))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"clip": 0.2},
+        {"clip": 0.2, "clip_high": 0.28},
+        {"clip": 0.1, "dual": 1.3},
+        {"loss": "cispo", "clip": 0.3, "clip_high": 0.1},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "name, pi, right, N", [("maxrl", PI, RIGHT3, 4), ("grpo", FOUR, RIGHT4, 3)]
+)
+def test_several_updates_are_those_of_autograd_over_all_sequences(options, name, pi, right, N):
+    moved, better = brute_update(name, N, np.array(pi), np.array(right), options, 0.4, 3)
+    found = lab.recipe(name, N=N, updates=3, rate=0.4, **options).on(SoftmaxPolicy(pi, right))
+    equal(found.mean * 0.4 * 3, moved)
+    equal(found.change["p"], better)
+
+
+def test_minibatches_are_dealt_from_the_group():
+    options = {"clip": 0.1}
+    moved, _ = brute_update("rloo", 4, np.array(PI), np.array(RIGHT3), options, 0.7, 2, 2)
+    recipe = lab.recipe("rloo", N=4, updates=2, minibatches=2, rate=0.7, **options)
+    equal(recipe.on(SoftmaxPolicy(PI, RIGHT3)).mean * 0.7 * 4, moved)
+
+
+@NAMES
+@pytest.mark.parametrize(
+    "sampler", [{"top_p": 0.7}, {"temperature": 0.7}, {"top_k": 3}, {"min_p": 0.4}], ids=str
+)
+def test_a_sampler_pulls_towards_what_it_can_draw(name, sampler):
+    """P1: E[g] = w_N(p_mu) E_mu[r S] + E[offset] E_mu[S]."""
+    N, policy = 4, SoftmaxPolicy(FOUR, RIGHT4)
+    mu = policy.drawn(Sampler(**sampler))
+    found = lab.recipe(name, N=N, **sampler).on(policy)
+    equal(found.mean, brute_mean(name, N, FOUR, mu, np.array(RIGHT4, dtype=float)))
+    p_mu, scores = float(mu @ RIGHT4), score_rows(FOUR)
+    w = lab.induced_weight(name, N, p_mu)
+    _, offset = lab.estimator(name).coefficients(N)
+    mean_offset = lab.mathematics.weights.binomial_mean(offset, p_mu)
+    equal(found.mean, w * (mu * RIGHT4) @ scores + mean_offset * mu @ scores)
+    if lab.estimator(name).rules.zero_mean:
+        equal(found.mean, w * (mu * (np.array(RIGHT4) - p_mu)) @ scores)
+
+
+def test_training_at_the_temperature_of_sampling_is_on_policy_for_the_heated_policy():
+    policy = SoftmaxPolicy(FOUR, RIGHT4)
+    mu = policy.drawn(Sampler(temperature=0.7))
+    found = lab.recipe("maxrl", N=4, temperature=0.7, score_temperature=0.7).on(policy)
+    p = float(mu @ RIGHT4)
+    equal(found.mean, lab.induced_weight("maxrl", 4, p) * mu * (np.array(RIGHT4) - p) / 0.7)
+
+
+@NAMES
+def test_errors_of_the_judge_that_know_no_answer_change_the_weight_alone(name):
+    """P2: E[g] = (1-a-b) w_N(q) grad p."""
+    a, b, N, policy = 0.1, 0.25, 4, SoftmaxPolicy(PI, RIGHT3)
+    recipe = lab.recipe(name, N=N, false_positive=a, false_negative=b)
+    found = recipe.on(policy)
+    equal(found.mean, brute_mean(name, N, PI, PI, np.where(RIGHT3, 1 - b, a)))
+    q = policy.p * (1 - b) + (1 - policy.p) * a
+    equal(found.mean, (1 - a - b) * lab.induced_weight(name, N, q) * policy.grad_p)
+    equal(found.weight, recipe.weight(policy.p))
+    equal(found.mixed, 1 - q**N - (1 - q) ** N)
+
+
+@NAMES
+def test_errors_that_know_the_answer_change_the_objective(name):
+    """P3: E[g] = w_N(q) grad q."""
+    N, accepted = 4, np.array([0.0, 0.9, 1.0, 0.3])
+    policy = SoftmaxPolicy(FOUR, RIGHT4, accepted)
+    found = lab.recipe(name, N=N).on(policy)
+    equal(found.mean, brute_mean(name, N, FOUR, FOUR, accepted))
+    q = float(np.array(FOUR) @ accepted)
+    equal(found.mean, lab.induced_weight(name, N, q) * np.array(FOUR) * (accepted - q))
+    equal(found.drift, 0)
+
+
+@NAMES
+@pytest.mark.parametrize("a, b", [(0.0, 0.0), (0.1, 0.3)])
+def test_lost_rollouts_make_smaller_groups(name, a, b):
+    """P6, by the pass rate alone: the sizes that are left, each with the law given survival."""
+    name = f"{name}(singleton='zero')"
+    lost, N = {"lost_right": 0.1, "lost_wrong": 0.4}, 4
+    policy = SoftmaxPolicy(PI, RIGHT3)
+    recipe = lab.recipe(name, N=N, false_positive=a, false_negative=b, **lost)
+    found = recipe.on(policy)
+    by_answer = np.where(RIGHT3, 0.1, 0.4)
+    equal(found.mean, brute_mean(name, N, PI, PI, np.where(RIGHT3, 1 - b, a), lost=by_answer))
+    equal(recipe.weight(policy.p), found.weight)
+    equal(found.drift, 0)
+
+
+@pytest.mark.parametrize("gate", ["drop", "redraw"])
+def test_a_gate_of_lost_rollouts_by_the_pass_rate_is_that_of_all_groups(gate):
+    recipe = lab.recipe(
+        "maxrl(singleton='zero')",
+        N=4,
+        gate=gate,
+        lost_right=0.2,
+        lost_wrong=0.5,
+        false_positive=0.1,
+    )
+    found, at = recipe.on(SoftmaxPolicy(PI, RIGHT3)), recipe.at(0.1)
+    equal([found.weight, found.cost, found.kept], [at.weight, at.cost, at.kept])
+
+
+def test_a_mean_over_tokens_climbs_something_else_than_the_pass_rate():
+    """P7: with f = 1/length, E[g] = w_N(p) (E[r f S] - p E[f S]); the constant divisor does not."""
+    answers = ["ab", "ac...", "b.", "cdefgh"]
+    policy = SoftmaxPolicy(FOUR, RIGHT4, answers=answers)
+    scores = np.array([policy.gradient(np.eye(4)[y]) for y in range(4)]) / np.array(FOUR)[:, None]
+    lengths, pi, w = policy.lengths, np.array(FOUR), lab.induced_weight("maxrl", 4, policy.p)
+    fixed = lab.recipe("maxrl", N=4).on(policy)
+    equal(fixed.mean, w * policy.grad_p)
+    means = lab.recipe("maxrl", N=4, aggregation="sequence-mean").on(policy)
+    equal(means.mean, w * (pi * (np.array(RIGHT4) - policy.p) / lengths) @ scores)
+    assert np.abs(means.drift).max() > 1e-3
