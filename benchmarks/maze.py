@@ -12,9 +12,9 @@ same algorithm as the tests have it (made and solved). Needs transformers (`make
 import argparse
 import importlib.util
 import sys
-import tempfile
 import time
 import unittest.mock
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -26,7 +26,7 @@ from lab.toy import maze_env
 from lab.toy.maze import MazeRL, train_start
 from lab.toy.maze_env import DONE, EOS, PAD, MazeStream, walk
 from lab.toy.maze_policy import MazePolicy, load_policy
-from lab.toy.transformer import save
+from lab.toy.transformer import ROPE_THETA
 from lab.toy.tree_sampling import rollout_logits, sample_rows, sample_tree
 
 LENGTH = 64
@@ -186,11 +186,12 @@ def step_speed(args, policy: MazePolicy, peak: float) -> None:
         return rollouts, step
 
     def hugging_face():
-        from transformers import GenerationConfig, Qwen2ForCausalLM
+        from transformers import GenerationConfig, Qwen2Config, Qwen2ForCausalLM
 
-        with tempfile.TemporaryDirectory() as folder:
-            save(model, Path(folder))
-            theirs = Qwen2ForCausalLM.from_pretrained(folder).train(False)
+        rotary = {"rope_type": "default", "rope_theta": ROPE_THETA}
+        shape = asdict(model.config) | {"tie_word_embeddings": True, "rope_parameters": rotary}
+        theirs = Qwen2ForCausalLM(Qwen2Config(**shape)).train(False)
+        theirs.load_state_dict(model.state_dict(), strict=False)
         config = GenerationConfig(
             do_sample=True,
             top_k=0,

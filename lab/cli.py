@@ -466,8 +466,7 @@ def _export(arguments: argparse.Namespace) -> None:
     write = getattr(chosen.module, "export", None)
     if write is None:
         raise LabError(
-            f"{run.path}: {chosen.name} has no model to write: give a run of gsm8k, qwen3, pacs or"
-            " maze"
+            f"{run.path}: {chosen.name} has no model to write: give a run of gsm8k, qwen3 or pacs"
         )
     write(run.params["parameters"], state_of(run), arguments.folder, arguments.merge)
     adapter = (arguments.folder / "adapter_config.json").exists()

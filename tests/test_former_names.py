@@ -10,7 +10,7 @@ import pytest
 from lab.errors import LabError
 from lab.project import project
 from lab.runs.experiments import experiment, read_assignments
-from lab.runs.former_names import FORMER, in_former_names
+from lab.runs.former_names import FORMER, in_former_names, without_gone
 from lab.runs.run_folder import Run
 
 
@@ -49,7 +49,8 @@ def test_the_command_of_a_recorded_run_gives_its_parameters_again():
         given = read_assignments(words[4:])
         assert given.keys() <= chosen.rules.keys()
         values = in_former_names(chosen.configuration.defaults() | chosen.scales["laptop"] | given)
-        assert {key: values[key] for key in parameters} == parameters
+        kept = without_gone(parameters, values)
+        assert {key: values[key] for key in kept} == kept
         commands.add(shlex.join(words))
     assert "lab train tabular scale=laptop 'estimator=0.25 * log_odds' gradient=exact" in commands
     smoke = experiment("tabular").configure("smoke", {"seed": 3}).settings()
@@ -73,3 +74,10 @@ def test_language_models_take_the_former_names_of_their_limits():
 def test_both_names_at_once_are_refused():
     with pytest.raises(LabError, match="estimator is given twice, also as objective: keep one"):
         experiment("tabular").configure("smoke", {"objective": "rloo", "estimator": "rloo"})
+
+
+def test_a_parameter_that_is_no_more_is_passed_over_at_its_recorded_value_alone():
+    chosen = experiment("maze")
+    assert chosen.configure("smoke", {"start_from": ""}) == chosen.configure("smoke")
+    with pytest.raises(LabError, match="start_from"):
+        chosen.configure("smoke", {"start_from": "folder"})

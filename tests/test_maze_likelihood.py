@@ -16,7 +16,7 @@ import lab
 from lab.configurations.toy_worlds import MazeConfig
 from lab.errors import LabError
 from lab.project import project
-from lab.runs import Run, experiment, start_of
+from lab.runs import Run, experiment
 from lab.runs.sweep_file import read_sweep
 from lab.toy import maze_likelihood, maze_policy
 from lab.toy.gradient_source import GradientSource
@@ -36,7 +36,7 @@ from lab.toy.maze_env import (
 )
 from lab.toy.maze_likelihood import find_right_answers, log_pass_rates, pass_rates
 from lab.toy.maze_policy import MazePolicy, load_policy
-from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer, load, save
+from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer
 from lab.toy.tree_sampling import sample_tree, share_prefixes
 
 CPU = torch.device("cpu")
@@ -434,7 +434,6 @@ def test_new_settings_leave_recorded_runs_where_they_are_and_exact_ones_elsewher
         ({"gradient": "exact", "estimator": "ml", "greedy_filter": True}, "greedy_filter = True"),
         ({"gradient": "exact", "estimator": "grpo"}, "unknown objective 'grpo'"),
         ({"estimator": "ml"}, "unknown estimator 'ml'"),
-        ({"start_from": "nowhere"}, "start_from = 'nowhere' holds no config.json"),
         ({"measure": "fit", "mazes": 193}, "size = 7 has 192 mazes"),
     ],
 )
@@ -442,19 +441,6 @@ def test_what_cannot_run_is_refused_in_one_sentence(given, sentence):
     with pytest.raises(LabError) as error:
         config_of(**given)
     assert sentence in str(error.value) and "\n" not in str(error.value)
-
-
-def test_a_start_from_a_folder_is_the_model_in_it_without_training(tmp_path):
-    shape = maze_policy.transformer_config(16, 2, 512)
-    model = perturbed(fresh_transformer(3, shape))
-    save(model, tmp_path)
-    config = config_of(start_from=str(tmp_path))
-    ((record, state),) = start_records(config)
-    assert record.step == 0 and "pass@1" in record.metrics
-    for name, weight in model.state_dict().items():
-        assert torch.equal(state[f"model/{name}"], weight)
-    with pytest.raises(LabError, match="set width, layers and positions to those of the folder"):
-        start_records(config_of(start_from=str(tmp_path), width=24))
 
 
 def test_a_step_of_which_no_maze_fits_the_length_is_refused_in_one_sentence(started):
@@ -510,26 +496,3 @@ def test_a_recorded_run_is_not_opened_for_an_exact_one(runs):
     assert Run(folder).open(sampled).params == params
     with pytest.raises(LabError, match="holds a run with pass_rates = 'sampled', but 'exact'"):
         Run(folder).open(exact)
-
-
-def test_a_start_from_a_folder_that_changed_is_another_start(tmp_path, runs):
-    folder, shape = tmp_path / "model", maze_policy.transformer_config(16, 2, 512)
-    save(fresh_transformer(3, shape), folder)
-    first = config_of(start_from=str(folder))
-    assert len(first.start_sha256) == 16 and config_of(start_from=str(folder)) == first
-    assert config_of(start_from=str(folder), start_sha256=first.start_sha256) == first
-    places = [Run.of(first).path, start_of(first).path]
-    save(fresh_transformer(4, shape), folder)
-    second = config_of(start_from=str(folder))
-    assert second.start_sha256 != first.start_sha256
-    assert Run.of(second).path != places[0] and start_of(second).path != places[1]
-    # What was configured before the folder changed, and what asks for the earlier content.
-    with pytest.raises(LabError, match="start_sha256 = .*: restore the folder"):
-        start_records(first)
-    with pytest.raises(LabError, match="start_sha256 = .*: restore the folder"):
-        config_of(start_from=str(folder), start_sha256=first.start_sha256)
-    with pytest.raises(LabError, match="start_sha256 = 'abc' without start_from"):
-        config_of(start_sha256="abc")
-    ((_, state),) = start_records(second)
-    kept = load(folder).state_dict()
-    assert all(torch.equal(state[f"model/{name}"], weight) for name, weight in kept.items())

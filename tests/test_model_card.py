@@ -4,8 +4,7 @@ import shlex
 
 import pytest
 
-from lab.cli import main
-from lab.runs import Run, configure, experiment, start_of, train
+from lab.runs import Run, experiment
 from lab.runs.experiments import read_assignments
 from lab.show.model_card import card, results
 
@@ -76,15 +75,3 @@ def test_the_command_makes_the_same_run_again_of_a_model_that_names_no_base(hub)
     given = read_assignments(assignments)
     scale = given.pop("scale")
     assert Run.of(experiment(name).configure(scale, given)).path == run.path
-
-
-def test_lab_export_writes_the_card_of_a_maze_policy_and_of_its_start(tmp_path):
-    run = train(configure("maze", scale="smoke"))
-    assert main(["export", str(run.path), str(tmp_path / "policy")]) == 0
-    text = (tmp_path / "policy" / "README.md").read_text()
-    last = run.groups().query("step == step.max()")
-    assert "MaxRL" in text and f"maze, pass@1: {(last['right'] / last['n']).mean():.3f} [" in text
-    start = start_of(configure("maze", scale="smoke"))
-    assert main(["export", str(start.path), str(tmp_path / "start")]) == 0
-    text = (tmp_path / "start" / "README.md").read_text()
-    assert "lab train maze scale=smoke" in text and "estimator:" not in text

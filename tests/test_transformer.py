@@ -2,7 +2,6 @@
 
 import inspect
 import itertools
-import json
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -23,8 +22,6 @@ from lab.toy.transformer import (
     attend,
     compiled_elementwise,
     fresh_transformer,
-    load,
-    save,
 )
 
 # Width, layers, heads, heads of keys, inner width, vocabulary, positions.
@@ -32,11 +29,16 @@ TINY = TransformerConfig(24, 2, 4, 2, 40, 12, 32)
 ONE_KEY = TransformerConfig(32, 3, 4, 1, 16, 7, 64)
 
 
-@pytest.fixture(scope="module")
-def qwen():
-    """transformers' Qwen2Config and Qwen2ForCausalLM."""
-    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
-    return transformers.Qwen2Config, transformers.Qwen2ForCausalLM
+def in_transformers(transformers, model: Transformer) -> nn.Module:
+    """A model as transformers' Qwen2, whose weights have the same names."""
+    rotary = {"rope_type": "default", "rope_theta": 1e6}
+    given = asdict(model.config) | {"rms_norm_eps": 1e-6, "tie_word_embeddings": True}
+    theirs = transformers.Qwen2ForCausalLM(
+        transformers.Qwen2Config(**given, rope_parameters=rotary)
+    )
+    missing = theirs.load_state_dict(model.state_dict(), strict=False)
+    assert missing.missing_keys in ([], ["lm_head.weight"]) and not missing.unexpected_keys
+    return theirs
 
 
 def perturbed(model: nn.Module, seed: int = 0) -> nn.Module:
@@ -69,45 +71,14 @@ def refusal(call, *given) -> str:
 
 
 @pytest.mark.parametrize("shape", [TINY, ONE_KEY, TransformerConfig()])
-def test_a_model_saved_here_gives_the_same_logits_in_transformers(qwen, tmp_path, shape):
+def test_the_logits_are_those_of_transformers(shape):
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     ours, tokens = perturbed(Transformer(shape)), tokens_for(shape)
-    save(ours, tmp_path / "model")
-    theirs = qwen[1].from_pretrained(tmp_path / "model", dtype=torch.float32).eval()
-    assert theirs.config.tie_word_embeddings
-    assert theirs.lm_head.weight is theirs.model.embed_tokens.weight
+    theirs = in_transformers(transformers, ours).eval()
     found, expected = logits_of(ours, tokens), theirs(tokens).logits.detach()
     assert expected.std() > 0.3
     assert (found - expected).abs().max() < 1e-5 * expected.abs().max().clamp_min(1)
     assert (logits_of(ours, tokens.roll(1, 1)) - expected).abs().max() > 0.1  # order matters
-
-
-@pytest.mark.parametrize("shape", [TINY, ONE_KEY])
-@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
-def test_a_model_saved_by_transformers_gives_the_same_logits_here_in_float32(
-    qwen, tmp_path, shape, kind
-):
-    config, model = qwen
-    rotary = {"rope_type": "default", "rope_theta": 1e6}
-    given = asdict(shape) | {"rms_norm_eps": 1e-6, "tie_word_embeddings": True}
-    theirs = perturbed(model(config(**given, rope_parameters=rotary)))
-    theirs.to(kind).save_pretrained(tmp_path)
-    ours, tokens = load(tmp_path), tokens_for(shape)
-    assert ours.config == shape
-    assert {weight.dtype for weight in ours.parameters()} == {torch.float32}
-    expected = model.from_pretrained(tmp_path, dtype=torch.float32).eval()(tokens).logits.detach()
-    largest = expected.abs().max().clamp_min(1)
-    assert (logits_of(ours, tokens) - expected).abs().max() < 1e-5 * largest
-
-
-def test_what_is_saved_and_loaded_is_the_same_to_the_bit(tmp_path):
-    model = perturbed(fresh_transformer(0, TINY))
-    save(model, tmp_path)
-    again = load(tmp_path)
-    assert again.config == TINY and again.state_dict().keys() == model.state_dict().keys()
-    assert all(
-        torch.equal(value, again.state_dict()[key]) for key, value in model.state_dict().items()
-    )
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "model.safetensors"]
 
 
 def test_a_token_is_read_without_those_after_it_and_each_sequence_alone():
@@ -288,60 +259,3 @@ def test_a_sequence_longer_than_the_model_is_refused_in_one_sentence():
         == "a sequence has 33 tokens and the model has only 32 positions: raise positions, or use"
         " smaller mazes"
     )
-
-
-def test_a_folder_without_a_model_is_refused_in_one_sentence(tmp_path):
-    (tmp_path / "file").write_text("x")
-    for folder in (tmp_path, tmp_path / "nowhere", tmp_path / "file"):
-        assert "holds no readable config.json and model.safetensors" in refusal(load, folder)
-
-
-@pytest.mark.parametrize(
-    "name, content",
-    [
-        ("config.json", b"{"),
-        ("config.json", b"\xff\xfe\xfa"),
-        ("model.safetensors", b""),
-        ("model.safetensors", b"x" * 100),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_refused_in_one_sentence(tmp_path, name, content):
-    save(fresh_transformer(0, TINY), tmp_path)
-    (tmp_path / name).write_bytes(content)
-    assert str(tmp_path) in refusal(load, tmp_path)
-
-
-LINEAR = {"rope_type": "linear", "factor": 2.0}
-
-
-@pytest.mark.parametrize(
-    "changes, sentence",
-    [
-        # Weights of other sizes than the configuration says.
-        ({"hidden_size": 32}, "FOLDER is a checkpoint of another model ("),
-        ({"num_hidden_layers": 1}, "FOLDER is a checkpoint of another model ("),
-        ({"num_hidden_layers": 3}, "FOLDER is a checkpoint of another model ("),
-        ({"vocab_size": 13}, "FOLDER is a checkpoint of another model ("),
-        ({"num_key_value_heads": 1}, "FOLDER is a checkpoint of another model ("),
-        ({"hidden_size": None}, "hidden_size is None, it must be a whole number"),
-        ({"num_key_value_heads": None}, "num_key_value_heads is None, it must be"),
-        # Another architecture.
-        ({"model_type": "llama"}, "config.json: model_type is 'llama', only 'qwen2' is supported"),
-        ({"hidden_act": "gelu"}, "config.json: hidden_act is 'gelu'"),
-        ({"rms_norm_eps": 1e-5}, "config.json: rms_norm_eps is 1e-05"),
-        ({"tie_word_embeddings": False}, "config.json: tie_word_embeddings is False"),
-        ({"rope_theta": 1e4}, "config.json: rope_theta is 10000.0"),
-        ({"rope_theta": None}, "config.json: rope_theta is None"),
-        # Attention of which transformers would compute other logits.
-        ({"use_sliding_window": True, "sliding_window": 4}, "use_sliding_window is True"),
-        ({"rope_theta": None, "rope_parameters": LINEAR | {"rope_theta": 1e6}}, "is 'linear'"),
-        ({"rope_scaling": LINEAR}, "config.json: rope_type is 'linear'"),
-        ({"layer_types": ["full_attention", "sliding_attention"]}, "config.json: layer_types is"),
-    ],
-)
-def test_a_model_that_is_not_known_here_is_refused_in_one_sentence(tmp_path, changes, sentence):
-    save(fresh_transformer(0, TINY), tmp_path)
-    path = tmp_path / "config.json"
-    config = json.loads(path.read_text()) | changes
-    path.write_text(json.dumps({key: value for key, value in config.items() if value is not None}))
-    assert sentence.replace("FOLDER", str(tmp_path)) in refusal(load, tmp_path)

@@ -1,11 +1,8 @@
 """The toy worlds: softmax problems, digits, images, and mazes."""
 
-import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 
 from lab.configurations.settings import Config, random_seed, setting
-from lab.errors import LabError
 
 # From so many rollouts a maze on, `pass_rates = "auto"` is exact. After the supervised training of
 # the presets the exact evaluation then takes fewer forward passes: at 9x9, with tolerance 0.01, 45
@@ -193,25 +190,13 @@ class MazeStartConfig(Config):
         most=0.5,
         default=0.01,
     )
-    start_from: str = setting(
-        "folder with config.json and model.safetensors of a Qwen2 model, which replaces "
-        "supervised training; empty: there is none",
-        default="",
-    )
-    start_sha256: str = setting(
-        "first 16 digits of the SHA-256 of these two files; empty: those of the folder", default=""
-    )
     compile_model: bool = setting(
         "on a GPU, compile what the transformer computes between its products of matrices",
         default=False,
     )
 
     def __post_init__(self) -> None:
-        """Replace what follows from other settings or from files, so that a run's identity has it.
-
-        `pass_rates` becomes "exact" or "sampled", and `start_sha256` that of the folder. LabError:
-        the folder has another one.
-        """
+        """`pass_rates` becomes "exact" or "sampled", so that a run's identity has it."""
         super().__post_init__()
         if self.pass_rates == "auto":
             # It depends on settings alone: a run is evaluated alike on every machine. In half
@@ -219,33 +204,6 @@ class MazeStartConfig(Config):
             # to another, so that their bounds certify little.
             exact = self.samples >= EXACT_FROM and self.precision == "float32"
             object.__setattr__(self, "pass_rates", "exact" if exact else "sampled")
-        if not self.start_from:
-            if self.start_sha256:
-                raise LabError(
-                    f"{self.name}: start_sha256 = {self.start_sha256!r} without start_from: name"
-                    " the folder of the start, or leave start_sha256 out"
-                )
-            return
-        # A folder that is not there is for the trainer's preflight to refuse.
-        digest = digest_of_start(Path(self.start_from)) or self.start_sha256
-        if self.start_sha256 not in ("", digest):
-            raise LabError(
-                f"{self.name}: the model in start_from = {self.start_from!r} has the SHA-256"
-                f" {digest}..., and start_sha256 = {self.start_sha256!r}: restore the folder, or"
-                " leave start_sha256 out for a run from the model that is there now"
-            )
-        object.__setattr__(self, "start_sha256", digest)
-
-
-def digest_of_start(folder: Path) -> str:
-    """The first 16 digits of the SHA-256 of a model's two files; empty where one is missing."""
-    digest = hashlib.sha256()
-    for name in ("config.json", "model.safetensors"):
-        if not (folder / name).is_file():
-            return ""
-        content = (folder / name).read_bytes()
-        digest.update(f"{name} {len(content)}\n".encode() + content)
-    return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True)

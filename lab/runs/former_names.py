@@ -20,6 +20,13 @@ FORMER = {
     "micro_batch": "at_once",
 }
 PRESENT = {former: present for present, former in FORMER.items()}
+# Parameters that are no more, with the value that every recorded run has of them.
+GONE = {"start_from": "", "start_sha256": "", "rewards": "binary"}
+
+
+def without_gone(given: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """`given` without what is no more and changes nothing."""
+    return {key: value for key, value in given.items() if key in known or GONE.get(key) != value}
 
 
 def in_present_names(given: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
@@ -31,7 +38,7 @@ def in_present_names(given: Mapping[str, Any], known: Collection[str]) -> dict[s
     {'estimator': 'maxrl', 'seed': 1}
     """
     renamed: dict[str, Any] = {}
-    for key, value in given.items():
+    for key, value in without_gone(given, known).items():
         present = PRESENT.get(key, key)
         name = present if present in known and key not in known else key
         if name in renamed:

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 from lab.errors import LabError
 from lab.project import project
 from lab.runs.contents import contents, counted, difference, digest
-from lab.runs.former_names import in_former_names
+from lab.runs.former_names import in_former_names, without_gone
 from lab.runs.provenance import provenance, resumed_under_other_code, session
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Run:
                 f"{self.path} holds a run of {stored.get('experiment')}: choose another folder, or"
                 " remove it"
             )
-        held = defaults | stored.get("parameters", {})
+        held = defaults | without_gone(stored.get("parameters", {}), parameters)
         if key := difference(held, parameters):
             raise LabError(
                 f"{self.path} holds a run with {key} = {held.get(key)!r}, but"

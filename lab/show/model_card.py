@@ -9,7 +9,7 @@ from pathlib import Path
 from lab.llm.data.datasets import DATASETS
 from lab.llm.engines.models import locate_model
 from lab.mathematics.estimators import estimator
-from lab.mathematics.metrics import exact_pass_at_k, pass_at_k
+from lab.mathematics.metrics import pass_at_k
 from lab.mathematics.stats import Interval, mean_interval
 from lab.runs.experiments import experiment
 from lab.runs.former_names import in_present_names
@@ -19,51 +19,46 @@ SHOWN_K = (1, 8, 128, 1024)  # of pass@k, as far as there are so many samples
 
 
 def card(run: Run, adapter: bool = False) -> str:
-    """What a run trained, as Markdown; of a language model with a header. `adapter`: it is one.
+    """The language model that a run trained, as Markdown with a header. `adapter`: it is one.
 
-    LabError: no experiment of the run's name is here, or the folder that it started from.
+    LabError: no experiment of the run's name is here.
     """
+    from huggingface_hub import EvalResult, ModelCardData
+
     chosen, scale = experiment(run.params["experiment"]), run.params["scale"]
     values = in_present_names(run.params["parameters"], chosen.rules)
     settings = chosen.configuration(name=chosen.name, scale=scale, **values).settings()
-    spec, data = settings.get("estimator", ""), DATASETS.get(settings.get("train_set", ""))
+    spec, data = settings["estimator"], DATASETS.get(settings["train_set"])
     rows = list(results(run))
-    lines, load = [], f"lab train {chosen.name} start_from=FOLDER"
-    if "model" in settings:
-        from huggingface_hub import EvalResult, ModelCardData
-
-        place = locate_model(settings["model"])[0]
-        base = None if Path(place).is_dir() else place
-        header = ModelCardData(
-            language="en",
-            # Weights that are derived from others have the licence of those.
-            license="other" if base else "apache-2.0",
-            license_name="that-of-the-base-model" if base else None,
-            base_model=base,
-            datasets=data.hub if data and data.hub else None,
-            library_name="peft" if adapter else "transformers",
-            pipeline_tag="text-generation",
-            tags=["reinforcement-learning", "verifiable-rewards", spec],
-            model_name=f"{chosen.name}-{spec}",
-            eval_results=[
-                EvalResult("text-generation", name, name, metric, mean.point)
-                for name, metric, mean in rows
-            ],
-        )
-        lines = ["---", header.to_yaml(), "---", ""]
-        kind = "peft.AutoPeftModelForCausalLM" if adapter else "transformers.AutoModelForCausalLM"
-        load = f'{kind}.from_pretrained("FOLDER")'
-    lines += [f"# {chosen.name} {spec}".rstrip(), "", chosen.title, ""]
-    if spec:
-        named = ", ".join(filter(None, [estimator(spec).label, estimator(spec).citation]))
-        lines.append(f"- estimator: {named}; {settings['rollouts']} rollouts a problem")
+    place = locate_model(settings["model"])[0]
+    base = None if Path(place).is_dir() else place
+    header = ModelCardData(
+        language="en",
+        # Weights that are derived from others have the licence of those.
+        license="other" if base else "apache-2.0",
+        license_name="that-of-the-base-model" if base else None,
+        base_model=base,
+        datasets=data.hub if data and data.hub else None,
+        library_name="peft" if adapter else "transformers",
+        pipeline_tag="text-generation",
+        tags=["reinforcement-learning", "verifiable-rewards", spec],
+        model_name=f"{chosen.name}-{spec}",
+        eval_results=[
+            EvalResult("text-generation", name, name, metric, mean.point)
+            for name, metric, mean in rows
+        ],
+    )
+    kind = "peft.AutoPeftModelForCausalLM" if adapter else "transformers.AutoModelForCausalLM"
+    named = ", ".join(filter(None, [estimator(spec).label, estimator(spec).citation]))
+    lines = ["---", header.to_yaml(), "---", "", f"# {chosen.name} {spec}", "", chosen.title, ""]
+    lines.append(f"- estimator: {named}; {settings['rollouts']} rollouts a problem")
     if data:
         revision = data.revision or "not pinned"
         lines.append(f"- data: {data.hub or data.name}, revision {revision}; {data.licence}")
     lines += [
         f"- made by: `{chosen.command(scale, settings)}`",
         f"- commit of the lab: {run.provenance['commit'] or 'none, not in a clone'}",
-        f"- load it: `{load}`",
+        f'- load it: `{kind}.from_pretrained("FOLDER")`',
         "",
         "Results of this one run at its last step, where it measured two problems or more:",
         "",
@@ -73,19 +68,14 @@ def card(run: Run, adapter: bool = False) -> str:
 
 
 def results(run: Run) -> Iterator[tuple[str, str, Interval]]:
-    """Set ("" of a world), metric and mean over the problems of the last step, if two or more."""
+    """Set, metric and mean over the problems of the last step, if two or more."""
     groups = run.groups()
-    exact = "pass_rate" in groups
-    if not {"problem", "pass_rate"} <= set(groups) and not {"problem", "n", "right"} <= set(groups):
+    if not {"problem", "n", "right"} <= set(groups):
         return
     last = groups[groups["step"] == groups["step"].max()]
-    judged = last if exact else last[last["n"] > 0]  # without completions that nobody could judge
+    judged = last[last["n"] > 0]  # without completions that nobody could judge
     for name, rows in judged.groupby("set", sort=False) if "set" in judged else [("", judged)]:
         for k in SHOWN_K:
-            if len(rows) > 1 and (exact or k <= rows["n"].min()):
-                values = (
-                    exact_pass_at_k(rows["pass_rate"].to_numpy(), k)
-                    if exact
-                    else pass_at_k(rows["n"].to_numpy(), rows["right"].to_numpy(), k)
-                )
+            if len(rows) > 1 and k <= rows["n"].min():
+                values = pass_at_k(rows["n"].to_numpy(), rows["right"].to_numpy(), k)
                 yield str(name), f"pass@{k}", mean_interval(values, within=(0, 1))

@@ -16,15 +16,14 @@ generation_config.json names both. Departures:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig, digest_of_start
+from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig
 from lab.errors import LabError
 from lab.losses import policy_gradient
 from lab.mathematics.estimators import advantages
@@ -34,13 +33,11 @@ from lab.shapes import Bool, Float, Shaped
 from lab.toy import maze_env
 from lab.toy.costs import of_mazes as costs  # noqa: F401, for `lab preflight`
 from lab.toy.gradient_source import GradientSource
-from lab.toy.maze_checkpoint import read_checkpoint, write_checkpoint
 from lab.toy.maze_env import Mazes, MazeStream, progress, walk
 from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
 from lab.toy.maze_policy import (
     MazePolicy,
     evaluation_set,
-    load_model,
     load_policy,
     make_policy,
     maze_stream,
@@ -333,11 +330,6 @@ def preflight(config: MazeConfig) -> list[str]:
             f"maze: width = {config.width} is not a multiple of 8: each of the four heads rotates"
             " pairs of numbers, so use a multiple of 8"
         )
-    if config.start_from and not (Path(config.start_from) / "config.json").is_file():
-        raise LabError(
-            f"maze: start_from = {config.start_from!r} holds no config.json: name a folder that"
-            " save_pretrained or lab export wrote"
-        )
     if config.rewards == "graded":
         without = {"gradient": "sampled", "stopping": "", "smoothing": 0.0, "greedy_filter": False}
         reason = "right and wrong rollouts, and graded rewards have none"
@@ -387,31 +379,21 @@ def _check_settings(config: MazeConfig, only: dict[str, Any], reason: str, other
 def train_start(
     config: MazeStartConfig, state: dict[str, Any] | None = None
 ) -> Iterator[Record | Pause]:
-    """Supervised training from random weights (E.1.3).
-
-    AdamW has the official betas 0.9 and 0.95. With `start_from` there are no steps: the result is
-    the model in that folder.
-    """
-    steps = config.start_steps
+    """Supervised training from random weights (E.1.3), with the official betas 0.9 and 0.95."""
     shape = transformer_config(config.width, config.layers, config.positions)
-    if config.start_from:
-        folder = Path(config.start_from)
-        steps = 0
-        model = read_checkpoint(folder, shape)
-        if digest_of_start(folder) != config.start_sha256:
-            raise LabError(
-                f"maze: start_from = {config.start_from!r} was changed while this run began: start"
-                " the run again"
-            )
-    else:
-        model = fresh_transformer(config.seed, shape)
-    policy = make_policy(model, config)
+    policy = make_policy(fresh_transformer(config.seed, shape), config)
     stream = maze_stream(config, config.start_batch, "start", policy.device)
-    world = MazeSFT(policy, stream, last_step=steps)
+    world = MazeSFT(policy, stream, last_step=config.start_steps)
     rate = config.start_learning_rate
     optimizer = AdamW(policy.model.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.01)
     yield from learn(
-        world, optimizer, lambda step: rate, steps, config.start_log_every, state, clip=1.0
+        world,
+        optimizer,
+        lambda step: rate,
+        config.start_steps,
+        config.start_log_every,
+        state,
+        clip=1.0,
     )
 
 
@@ -428,13 +410,3 @@ def train(
     yield from learn(
         world, optimizer, lambda step: rate, config.steps, config.log_every, state, clip=1.0
     )
-
-
-def export(
-    settings: Mapping[str, Any], state: dict[str, Tensor], folder: Path, merge: bool = False
-) -> None:
-    """Write a run's policy (`lab.toy.maze_checkpoint`). LabError: `merge`, of language models."""
-    if merge:
-        raise LabError("a maze policy has no adapter: leave --merge out")
-    shape = transformer_config(settings["width"], settings["layers"], settings["positions"])
-    write_checkpoint(load_model(state, shape), folder)

@@ -349,16 +349,10 @@ def transformer_config(width: int, layers: int, positions: int) -> TransformerCo
 
 
 def load_policy(state: dict[str, Tensor], config: MazeStartConfig) -> MazePolicy:
-    """The policy whose weights are in `state`, the state of a training with these settings."""
-    shape = transformer_config(config.width, config.layers, config.positions)
-    return make_policy(load_model(state, shape), config)
-
-
-def load_model(state: dict[str, Tensor], shape: TransformerConfig) -> Transformer:
-    """The model whose weights are in `state`, the state of a training. LabError: other sizes."""
-    model = Transformer(shape)
+    """The policy whose weights are in `state`, the state of a training. LabError: other sizes."""
+    model = Transformer(transformer_config(config.width, config.layers, config.positions))
     set_weights(model, with_prefix("model/", state), "the start")
-    return model
+    return make_policy(model, config)
 
 
 def make_policy(model: Transformer, config: MazeStartConfig) -> MazePolicy:

@@ -1,18 +1,15 @@
 """A small language model: the Qwen2 architecture in plain PyTorch, at the size of MaxRL's mazes.
 
-The sizes are those of MaxRL, appendix E.1.1. Weights carry Hugging Face's names, so `save` and
-`load` exchange models with transformers. The difference from other implementations is `attend`,
-attention in two parts: the rollouts of a problem share the keys and values of its prompt, which are
-computed once a problem, and add their own.
+The sizes are those of MaxRL, appendix E.1.1, and weights carry Hugging Face's names. The
+difference from other implementations is `attend`, attention in two parts: the rollouts of a problem
+share the keys and values of its prompt, which are computed once a problem, and add their own.
 """
 
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
@@ -81,30 +78,6 @@ class TransformerConfig:
     def head_size(self) -> int:
         """The length of one head's queries, keys and values."""
         return self.hidden_size // self.num_attention_heads
-
-
-# What `save` writes besides the sizes, and those of it without which `load` refuses a model.
-ARCHITECTURE = ("model_type", "hidden_act", "rms_norm_eps", "tie_word_embeddings", "rope_theta")
-QWEN2_CONFIG: dict[str, Any] = {
-    "architectures": ["Qwen2ForCausalLM"],
-    "model_type": "qwen2",
-    "hidden_act": "silu",
-    "rms_norm_eps": RMS_NORM_EPS,
-    "rope_theta": ROPE_THETA,
-    "tie_word_embeddings": True,
-    "attention_dropout": 0.0,
-    "use_sliding_window": False,
-    "bos_token_id": 1,
-    "eos_token_id": 2,
-    "pad_token_id": 0,
-    "torch_dtype": "float32",
-}
-# The values of keys that a configuration leaves out.
-QWEN2_DEFAULTS: dict[str, Any] = {
-    "rope_type": "default",
-    "use_sliding_window": False,
-    "layer_types": ["full_attention"],
-}
 
 
 class Block(nn.Module):
@@ -354,62 +327,10 @@ def fresh_transformer(seed: int, config: TransformerConfig) -> Transformer:
     return model
 
 
-def save(model: Transformer, folder: Path) -> None:
-    """Write config.json and model.safetensors, which transformers' Qwen2ForCausalLM loads."""
-    from safetensors.torch import save_file
-
-    folder.mkdir(parents=True, exist_ok=True)
-    weights = {key: value.contiguous() for key, value in model.state_dict().items()}
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    config = QWEN2_CONFIG | asdict(model.config)
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-
-
-def load(folder: Path) -> Transformer:
-    """A Qwen2 model from Hugging Face's files, in float32.
-
-    LabError: the files are missing or damaged, or they hold another architecture or other sizes.
-    """
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        written = json.loads((folder / "config.json").read_text())
-        weights = load_file(folder / "model.safetensors")
-    except (OSError, ValueError, SafetensorError) as error:
-        raise LabError(
-            f"{folder} holds no readable config.json and model.safetensors ({error}): name a folder"
-            " that save_pretrained wrote"
-        ) from error
-    # Newer and older versions of transformers keep the rotary settings under different names.
-    rotary = written.get("rope_parameters") or written.get("rope_scaling") or {}
-    present = {key: value for key, value in written.items() if value is not None}
-    config = QWEN2_DEFAULTS | rotary | present
-    config["layer_types"] = sorted(set(config["layer_types"]))
-    supported = QWEN2_CONFIG | QWEN2_DEFAULTS
-    for key in (*ARCHITECTURE, *QWEN2_DEFAULTS):
-        if config.get(key) != supported[key]:
-            raise LabError(
-                f"{folder / 'config.json'}: {key} is {config.get(key)!r}, only {supported[key]!r}"
-                " is supported: use a Qwen2 model with that setting"
-            )
-    sizes = asdict(TransformerConfig())
-    for key in sizes:
-        if not isinstance(config.get(key), int):
-            raise LabError(
-                f"{folder / 'config.json'}: {key} is {config.get(key)!r}, it must be a whole number"
-            )
-    model = Transformer(TransformerConfig(**{key: config[key] for key in sizes}))
-    set_weights(model, weights, str(folder))
-    return model
-
-
 def set_weights(model: nn.Module, weights: dict[str, Tensor], origin: str) -> None:
     """Load named weights into the model; LabError, which names `origin`, if shapes differ."""
-    # The output layer shares its weights with the embedding and is not stored a second time.
-    tied = {key: value for key, value in weights.items() if key != "lm_head.weight"}
     try:
-        model.load_state_dict(tied)
+        model.load_state_dict(weights)
     except RuntimeError as error:
         lines = str(error).splitlines()
         reason = " ".join(lines[1:2]).strip() or str(error)
