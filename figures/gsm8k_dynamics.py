@@ -12,7 +12,7 @@ SmolLM2-360M on GSM8K), every objective from the same tiny Qwen3 (413 thousand w
 on arithmetic): 256 training problems of level 3, 16 problems x 16 rollouts a step, 10 epochs, AdamW
 1e-4, TRL. (a) to (c) pass@k on 64 other problems from 64 answers each at temperature 0.6 and top-p
 0.95. (d) pass@1 of the training rollouts at temperature 1, a mean over the steps since the record
-before. Each panel has its own scale. Lines: mean of 3 seeds; thin: each seed."""
+before. Lines: mean of 3 seeds; thin: each seed."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs")
 METRICS = {
@@ -34,4 +34,6 @@ def table(recorded: Results) -> pd.DataFrame:
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.by_step(table, NAMES, METRICS, 2.3, sharex=True)
     axes[0].set_ylabel("share of problems")
+    for panel in axes:
+        panel.set_ylim(0, None)
     return figure

@@ -11,7 +11,7 @@ procedural classes from a pass rate of about 1/1000, N = 1,024, SGD, 300 steps o
 PACS at its anchor, whose weight is a quarter of MaxRL's where p is small. (a) Pass@1 on
 validation images after the last step, one seed, by the peak learning rate: the best of each
 objective (ringed) lies inside those that were tried. (b) Test pass@1 at these rates, on other
-seeds. Both on a log-odds scale. Lines of (b): mean of 10 seeds; thin: each seed. The rules of
+seeds. Both on a log-odds scale. Lines of (b): mean of 10 seeds; bands: 95% intervals. The rules of
 choice and the claims were written before the runs (sweeps/images_rates.toml, images_best.toml,
 images_pacs_rates.toml)."""
 

@@ -14,7 +14,7 @@ between N are undecided. All 192 mazes of 7x7, exact pass rates, from 50 supervi
 x N rollouts a step, AdamW, by all rollouts so far: 800 steps with N = 4 and 16, 200 with N = 64, 50
 with N = 256. Each objective has its best rate for its N and pass@1, by rules in
 sweeps/maze_by_n_rates.toml, maze_best_rates.toml and maze_by_n_256_rates.toml, written with the
-claims before the runs. Lines: mean of five seeds, with N = 64 of fifteen; thin: each seed."""
+claims before the runs. Lines: mean of five seeds, with N = 64 of fifteen; bands: 95% intervals."""
 
 SWEEPS = ("maze_by_n", "maze_best", "maze_best_again", "maze_by_n_256")
 NAMES = ("maxrl", "grpo")

@@ -11,7 +11,7 @@ from lab.show import plots
 CAPTION = """Mazes interfere. The cosine between grad log p of two mazes, of all pairs of the 192
 mazes of 7x7: where it is negative, a step along the gradient of one lowers the other, which the
 tabular world cannot show. (a) Mean cosine of the mazes of two shortest paths (ordered by length,
-then by path): blue is 1, white 0, red -1; mean of 3 seeds after 100 supervised steps. (b) Share of
+then by path): mean of 3 seeds after 100 supervised steps. (b) Share of
 pairs that lower each other and (c) mean cosine, by how many first moves two shortest paths have in
 common ("all": the same path), after 100 and 250 supervised steps. Lines: mean of 3 seeds; thin:
 each seed."""
@@ -60,7 +60,8 @@ def table(recorded: Results) -> pd.DataFrame:
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.5)
     blocks = table.dropna(subset="block").pivot(index="row", columns="column", values="block")
-    axes[0].imshow(blocks, cmap="RdBu", vmin=-1, vmax=1)
+    picture = axes[0].imshow(blocks, cmap="RdBu", vmin=-1, vmax=1)
+    figure.colorbar(picture, ax=axes[0], ticks=[-1, 0, 1], shrink=0.8)
     axes[0].set(title="mean cosine of two paths", xticks=[], yticks=[])
     for panel, (measure, title) in zip(axes[1:], MEASURES.items(), strict=True):
         chosen = table[table["measure"] == measure]

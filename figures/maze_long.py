@@ -12,7 +12,7 @@ undecided). 640 steps on mazes of 9x9, from 250 supervised steps: 16 mazes x 32 
 AdamW, 64 held-out mazes with exact pass rates. (a) pass@1 after the last step by learning rate, one
 seed; a ring marks each objective's best rate, by a rule in sweeps/maze_long_rates.toml, written
 with the claims before the runs. (b, c, d) each objective at its best rate, by step. Lines: mean of
-eleven fresh seeds, of RLOO five; thin: each seed."""
+eleven fresh seeds, of RLOO five; bands: 95% intervals."""
 
 SWEEPS = ("maze_long_rates", "maze_long", "maze_long_again")
 NAMES = ("maxrl", "grpo", "rloo")

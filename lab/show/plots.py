@@ -67,6 +67,7 @@ STYLE: dict[str, Any] = {
     "grid.linewidth": 0.5,
     "axes.axisbelow": True,
 }
+MOST_LINES = 5  # seeds that are drawn one by one; of more, their interval
 
 
 def use_style() -> None:
@@ -96,17 +97,20 @@ def panels(
 def curve(
     axes: Axes, rows: pd.DataFrame, x: str, y: str, style: LineStyle, label: str | None = None
 ) -> None:
-    """The column `y` over `x` as a line, and each seed as a thin one.
+    """The column `y` over `x` as a line, and each seed as a thin one, or many as a 95% interval.
 
-    The seeds are the columns of `rows` that `Results.over_seeds` calls "seed S". A few markers tell
-    the line apart in grey.
+    The seeds are the columns of `rows` that `Results.over_seeds` calls "seed S", beside the ends
+    "low" and "high" of their interval. A few markers tell the line apart in grey.
     """
     every = max(1, len(rows) // 7)
     marks = {"marker": style.marker, "markersize": 3, "markevery": every}
     axes.plot(rows[x], rows[y], label=label or style.label, **(style.line | marks))
-    for column in rows:
-        if column.startswith("seed "):
-            axes.plot(rows[x], rows[column], linewidth=0.5, alpha=0.6, **style.line)
+    seeds = [column for column in rows if column.startswith("seed ")]
+    if len(seeds) > MOST_LINES and "low" in rows:
+        axes.fill_between(rows[x], rows["low"], rows["high"], color=style.color, alpha=0.2, lw=0)
+        return
+    for column in seeds:
+        axes.plot(rows[x], rows[column], linewidth=0.5, alpha=0.6, **style.line)
 
 
 def by_step(
