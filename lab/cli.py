@@ -474,12 +474,6 @@ def _export(arguments: argparse.Namespace) -> None:
     print(f"{arguments.folder}: the model after the training in {run.path}")
 
 
-def _compare(arguments: argparse.Namespace) -> None:
-    from lab.runs.model_evaluation import comparison
-
-    print(comparison(arguments.base, arguments.ours))
-
-
 def _data(arguments: argparse.Namespace) -> None:
     from lab.judge.contract import check_contract
     from lab.llm.data.datasets import describe_datasets
@@ -497,6 +491,7 @@ def _audit(arguments: argparse.Namespace) -> None:
     from lab.rollouts.counting import Choice
     from lab.show.audit import audit, draw
     from lab.show.following import follow
+    from lab.show.paired_audit import audit_pair
 
     if arguments.picture and arguments.picture.suffix not in (".pdf", ".png"):
         raise LabError(f"--picture {arguments.picture}: its name must end in .pdf or .png")
@@ -504,11 +499,17 @@ def _audit(arguments: argparse.Namespace) -> None:
     if arguments.follow:
         with suppress(KeyboardInterrupt):  # after Ctrl-C comes the audit of what is there
             follow(arguments.path, partial(print, flush=True))
-    report = audit(arguments.path, tuple(arguments.estimators), arguments.rollouts, choice)
+    if arguments.other:
+        report = audit_pair(arguments.path, arguments.other, choice)
+    else:
+        report = audit(arguments.path, tuple(arguments.estimators), arguments.rollouts, choice)
     print(*report.lines(), sep="\n")
     if arguments.json:
         arguments.json.write_text(report.json(), encoding="utf-8")
         print(arguments.json)
+    if arguments.page:
+        arguments.page.write_text(report.page(), encoding="utf-8")
+        print(arguments.page)
     if arguments.picture:
         draw(report).savefig(arguments.picture)
         print(arguments.picture)

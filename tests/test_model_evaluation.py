@@ -20,8 +20,9 @@ from lab.llm.engines.base import Completion, Sampling
 from lab.llm.train.task import Task
 from lab.runs import evaluation_folder
 from lab.runs.evaluation_folder import Evaluation, problem_counts, score
-from lab.runs.model_evaluation import comparison, evaluate, table_row
+from lab.runs.model_evaluation import evaluate, table_row
 from lab.runs.trained_models import weights_digest
+from lab.show.paired_audit import audit_pair
 from lab.training.rng import generator
 
 PLAIN = load_prompt("plain")
@@ -462,7 +463,7 @@ def test_an_edited_reward_judges_the_stored_answers_again(parrots, runs, tmp_pat
         shares.append(row.metrics["pass@1"].point)
     assert shares == [1, 0] and len(parrots) == 1
     [folder] = (runs / "evaluations").iterdir()
-    assert "judged by" in comparison(folder, folder)
+    assert "judged by" in audit_pair(folder, folder).notes[1]
 
 
 @pytest.mark.parametrize(
@@ -503,5 +504,5 @@ def test_a_set_without_golds_is_refused(tmp_path):
 def test_a_comparison_refuses_evaluations_that_were_sampled_differently(tmp_path):
     made = [sample(tmp_path / str(t), sampling=replace(FOUR, temperature=t)) for t in (0.6, 1.0)]
     assert "0.6 has temperature = 0.6 and 1.0 has 1.0" in refusal(
-        comparison, *(one.path for one in made)
+        audit_pair, *(one.path for one in made)
     )

@@ -18,7 +18,7 @@ from lab.cli import main
 from lab.errors import LabError
 from lab.project import CHECKOUT as ROOT
 from lab.runs import Run, configure, train
-from lab.show import problem_rates, report
+from lab.show import problem_rates, report, web_page
 
 SWEEP = """
 [[runs]]
@@ -220,7 +220,7 @@ def test_hostile_text_in_every_field_of_runs_is_shown_and_nothing_of_it_runs(
         assert words in shown
     cells = {HOSTILE: "column", f"command {HOSTILE}": "cell", f"device {HOSTILE}": "cell"}
     assert [words for words in cells if words not in shown] == []
-    assert f'Content-Security-Policy content="{report.POLICY}"' in text
+    assert f'Content-Security-Policy content="{web_page.POLICY}"' in text
 
 
 def test_the_policy_of_the_page_stops_what_is_not_escaped(tmp_path, chromium):

@@ -37,6 +37,15 @@ def pass_at_k(
     return 0.0 - np.expm1(_log_share(size, right, k))
 
 
+def k_values(n: int) -> list[int]:
+    """The values of k that are reported for n answers: the powers of two below n, and n.
+
+    >>> k_values(6)
+    [1, 2, 4, 6]
+    """
+    return [2**i for i in range((n - 1).bit_length())] + [n]
+
+
 def exact_pass_at_k(p: ArrayLike, k: int | Sequence[int]) -> Float[np.ndarray, "*problems"]:
     """Pass@k of known pass rates, 1 - (1-p)^k; several k add a last axis."""
     ks = np.asarray(k)

@@ -41,7 +41,9 @@ class Counts(NamedTuple):
     taken for, `notes` what else is to be known. `rollouts` is the N of a run of the lab.
     `advantages` is "groups 2": what a right and a wrong rollout got in training, nan where the file
     does not say. `steps` are the steps of the groups, "" for none, and `of_problem` the numbers,
-    from 0, of their problems; None: each group has its own.
+    from 0, of their problems; None: each group has its own. `keys` are the problems as the file
+    names them, a prompt in full, and `stated` what else it says of each: by column the text of its
+    prompt and gold answer.
     """
 
     problems: list[str]
@@ -54,11 +56,13 @@ class Counts(NamedTuple):
     advantages: np.ndarray | None = None
     steps: list[str] | None = None
     of_problem: np.ndarray | None = None
+    keys: list[str] = []
+    stated: dict[str, list[str]] = {}
 
 
-def read_table_counts(path: Path, choice: Choice | None = None) -> Counts:
+def read_table_counts(path: Path, choice: Choice | None = None, least: int = 2) -> Counts:
     """The counts of a file, or of all files of a folder. LabError, which begins with the path: what
-    is no table of rollouts, in one sentence.
+    is no table of rollouts, in one sentence, or has fewer than `least` rollouts of every problem.
     """
     choice = choice or Choice()
     columns: Columns | None = None
@@ -84,7 +88,7 @@ def read_table_counts(path: Path, choice: Choice | None = None) -> Counts:
     if columns is None:
         raise LabError(f"{files[0] if len(files) == 1 else path}: {refusal}")
     try:
-        counts = Reading(columns, what, choice).counts()
+        counts = Reading(columns, what, choice, least).counts()
     except LabError as error:
         raise LabError(f"{path}: {error}") from error
     if left_out:
@@ -133,8 +137,8 @@ class Reading:
     cells in `cells`. `group` numbers their groups, each a problem of a step, in their order.
     """
 
-    def __init__(self, columns: Columns, found: Wanted, choice: Choice) -> None:
-        self.found, self.choice = found, choice
+    def __init__(self, columns: Columns, found: Wanted, choice: Choice, least: int) -> None:
+        self.found, self.choice, self.least = found, choice, least
         self.cells, self.rows = columns.cells(), columns.rows()
         self.names = [
             name
@@ -348,7 +352,7 @@ class Reading:
             right = np.nan_to_num(values, nan=-math.inf) >= threshold
         else:
             right = values == 1
-        if told.any() and np.bincount(self.group, told).max() <= 1:
+        if told.any() and np.bincount(self.group, told).max() < self.least:
             self._refuse_singles(values[told], right[told])
         for other in self.outcomes[1:]:
             others = self._values(other)
@@ -454,7 +458,7 @@ class Reading:
                     f" {name} with --reward if that many of {size} rollouts were right, or the"
                     " column of the reward"
                 )
-        if self.kind == "counts" and n.max() == 1:
+        if self.kind == "counts" and n.max() < self.least:
             self._refuse_singles(right, right)
         return np.where(told, n, 0), np.where(told, right, 0)
 
@@ -558,7 +562,18 @@ class Reading:
             advantages=None if np.isnan(advantages).all() else advantages[kept],
             steps=["" if missing(steps[i]) else identity(steps[i]) for i in kept],
             of_problem=np.unique(of_problem, return_inverse=True)[1],
+            keys=[self._name(first[i]) for i in kept],
+            stated={
+                name: [identity(self._cell(name, row)) for row in first[kept]]
+                for name in (*prompts, *self._gold())
+            },
         )
+
+    def _gold(self) -> list[str]:
+        """The column of the answer that the judge held others against, if it is one of problems."""
+        golds = [name for name in hinted(self.names, "gold") if name not in self.outcomes]
+        once = self.rows[golds].groupby(self.group).nunique().max()
+        return [name for name in golds if once[name] == 1][:1]
 
     def _names_of(self, first: np.ndarray, steps: list[Any], n: np.ndarray) -> list[str]:
         """The names of the groups, by their first rows; prompts are too long to be names."""

@@ -54,6 +54,11 @@ HINTS = {
         "extracted_answer model_answer pred prediction predicted pred_value extracted"
         " parsed_answer final_answer"
     ).split(),
+    # what the judge held answers against
+    "gold": (
+        "gold gold_answer expected_answer reference_answer ground_truth gt target"
+        " reward_model.ground_truth verifier_metadata.expected_answer meta.target answer"
+    ).split(),
     "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"],
     "truncated": ["truncated", "is_truncated"],
     "advantage": ["advantage", "advantages"],
@@ -105,8 +110,8 @@ NUMBERED = re.compile(r"(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?", re.DOTALL)  # one of
 # Roles of what a single rollout got; of further columns that are read; of those that are told of;
 # and of those that may differ between the rollouts of a problem.
 OWN = ["correct", "reward"]
-KEPT = "step sample trace within filter advantage size length truncated".split()
-TOLD = ["text", "answer", "length", "truncated"]
+KEPT = "step sample trace within filter advantage size gold length truncated".split()
+TOLD = ["text", "answer", "gold", "length", "truncated"]
 VARYING = ["trace", "filter", "advantage", "prompt", "size", "right", "rate", *OWN]
 
 LOOKED_AT = 100  # rows by which it is decided how all are unfolded and read

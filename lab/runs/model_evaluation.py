@@ -1,11 +1,10 @@
-"""`lab eval` and `lab compare`: evaluate models on sets of problems and print tables."""
+"""`lab eval`: evaluate models on sets of problems and print tables."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
 from lab.configurations.language_models import LanguageModelConfig
@@ -17,10 +16,8 @@ from lab.llm.engines.base import Engine, Sampling, load_tokenizer
 from lab.llm.engines.factory import ENGINES
 from lab.llm.engines.models import model_folder
 from lab.llm.evals import evaluation_tables
-from lab.llm.evals.evaluation_metrics import compare_models, k_values, samples_ratio, summary
+from lab.llm.evals.evaluation_metrics import summary
 from lab.llm.train.task import Task
-from lab.mathematics.metrics import pass_at_k
-from lab.mathematics.stats import mean_interval
 from lab.runs.contents import digest
 from lab.runs.evaluation_folder import (
     PART_ANSWERS,
@@ -31,9 +28,6 @@ from lab.runs.evaluation_folder import (
 )
 from lab.runs.run_folder import runs_root
 from lab.runs.trained_models import Model, find_model
-
-# The settings that the rows of a table share; its caption states them once.
-SHARED_SETTINGS = ("prompt", "n", "temperature", "top_p", "limit", "seed", "reward")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,50 +168,3 @@ def table_row(evaluation: Evaluation, task: Task | None = None) -> evaluation_ta
     if task and task.reward:
         metrics.pop("majority")
     return evaluation_tables.Row(settings["model"], settings["set"], metrics)
-
-
-def comparison(base: Path, ours: Path, style: str = "strict") -> str:
-    """A Markdown table that compares two models on the same problems, k by k.
-
-    `base`, `ours`: evaluation folders, whose paths `evaluate` prints. Columns: pass@k of both, the
-    paired difference, and how many times fewer samples ours needs to reach the pass@k of the base
-    (MaxRL's "2.3x - 19.2x", Figure 5). LabError: different problems or sampling settings.
-    """
-    evaluations = [Evaluation(base), Evaluation(ours)]
-    first, other = (evaluation.settings for evaluation in evaluations)
-    for key in SHARED_SETTINGS:
-        if first.get(key) != other.get(key):
-            raise LabError(
-                f"{base.name} has {key} = {first.get(key)!r} and {ours.name} has"
-                f" {other.get(key)!r}: a table holds evaluations that were sampled with the same"
-                " settings"
-            )
-    if first["set"] != other["set"]:
-        raise LabError(
-            f"{base.name} and {ours.name} are evaluations on {first['set']} and {other['set']}:"
-            " compare two on the same set"
-        )
-    reward = first.get("reward") or {"function": "", "right_from": None}
-    task = Task(style=style, reward=reward["function"], right_from=reward["right_from"])
-    numbers = [first[key] for key in ("n", "temperature", "top_p", "limit", "seed")]
-    caption = evaluation_tables.caption(Sampling(*numbers), first["prompt"], style, task.reward)
-    # Two checkpoints of one model share its name, so the last digits of the folder stand beside it.
-    names = [f"{each.settings['model']} ({each.path.name[-8:]})" for each in evaluations]
-    of_base, of_ours = (problem_counts(evaluation, task) for evaluation in evaluations)
-    lines = [
-        f"{first['set']}: {names[1]} against {names[0]}. {caption}",
-        "",
-        "| k | base | ours | ours - base | times fewer samples |",
-        "|---|---|---|---|---|",
-    ]
-    for k in k_values(int(min(of_base["n"].min(), of_ours["n"].min()))):
-        intervals = [
-            *(
-                mean_interval(pass_at_k(table["n"], table["right"], k), within=(0, 1))
-                for table in (of_base, of_ours)
-            ),
-            compare_models(of_ours, of_base, k).difference,
-            samples_ratio(of_base, of_ours, k),
-        ]
-        lines.append(f"| {k} | {' | '.join(map(evaluation_tables.cell, intervals))} |")
-    return "\n".join(lines)

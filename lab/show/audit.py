@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from lab.errors import whole
+from lab.errors import LabError, whole
+from lab.mathematics.counts import never_right, rollouts_to_decide, trend
 from lab.mathematics.estimators import estimator
+from lab.mathematics.metrics import k_values, pass_at_k
 from lab.mathematics.pass_rates import (
     dead_share,
     equal_shares,
@@ -21,14 +25,16 @@ from lab.mathematics.pass_rates import (
     mixing,
     share_by_bin,
 )
-from lab.mathematics.stats import bootstrap_each
+from lab.mathematics.stats import bootstrap_each, mean_interval
 from lab.rollouts.counting import Choice, Counts, read_table_counts
 from lab.rollouts.names import HINTS
+from lab.rollouts.structure import number
 from lab.runs.rollout_store import FOLDER
 from lab.runs.run_folder import Run
 from lab.shapes import Array
 from lab.show import plots
-from lab.show.weighting import TITLE, trained_weighting, weight_shares
+from lab.show.web_page import page_head
+from lab.show.weighting import TITLES, trained_weighting, weight_shares
 
 # Numbers that are also shown with K/n taken for p, and the names of those.
 NAIVE = {"without noise": "K/n as p", "dead": "dead, K/n as p"}
@@ -48,18 +54,25 @@ GREY_STYLES: dict[str, dict[str, Any]] = {
     },
 }
 EDGES = (0.01, 0.1, 0.3, 0.7, 0.9, 0.99)  # of the bins of pass rates
+BY_STEP = "by step"
+WIDE = 116  # characters of a line of notes
+EFFECT = 0.02  # the difference in pass@k that is asked about
+STEP_BLOCKS = 8  # parts of a training
 SLACK = 1.0  # how far below the highest log-likelihood the smooth distribution may be
 
 
-def read_counts(path: str | Path, choice: Choice | None = None) -> Counts:
-    """The counts of a run folder, or of a file or folder that `lab.rollouts` reads.
+def read_counts(path: str | Path, choice: Choice | None = None, least: int = 2) -> Counts:
+    """The counts of a run folder, an evaluation, or of a file or folder that `lab.rollouts` reads.
 
-    Of a run that stored its rollouts these are read, each step's problems kept apart; of another
-    run the groups of its last record. LabError: what cannot be counted, in one sentence.
+    A file of fewer than `least` rollouts a problem is refused. Of a run that stored its rollouts
+    these are read, each step's problems kept apart; of another run the groups of its last record.
+    LabError: what cannot be counted, in one sentence.
     """
     path, choice = Path(path), choice or Choice()
+    if (path / "settings.json").exists():
+        return _evaluation_counts(path)
     if not any((path / name).exists() for name in ("params.json", "groups.parquet", "done.json")):
-        return read_table_counts(path, choice)
+        return read_table_counts(path, choice, least)
     _ = Run(path).finished  # refuses one that was changed since
     rollouts = Run(path).params["parameters"].get("rollouts")
     if (path / FOLDER).exists():
@@ -84,6 +97,34 @@ def read_counts(path: str | Path, choice: Choice | None = None) -> Counts:
     return read_table_counts(groups, choice)._replace(rollouts=rollouts)
 
 
+def _evaluation_counts(path: Path) -> Counts:
+    """The counts of a folder that `lab eval` wrote, judged as its settings say."""
+    from lab.llm.engines.base import Sampling
+    from lab.llm.evals.evaluation_tables import caption
+    from lab.llm.train.task import Task
+    from lab.runs.evaluation_folder import Evaluation, problem_counts
+
+    evaluation = Evaluation(path)
+    settings = evaluation.settings
+    reward = settings.get("reward") or {"function": "", "right_from": None}
+    task = Task(reward=reward["function"], right_from=reward["right_from"])
+    table = problem_counts(evaluation, task)
+    judged = table[table["n"] > 0]
+    problems = judged["problem"].tolist()
+    sampling = Sampling(*(settings[key] for key in ("n", "temperature", "top_p", "limit", "seed")))
+    notes = [caption(sampling, settings["prompt"], task.style, task.reward)]
+    if len(judged) < len(table):
+        notes.append(f"{len(table) - len(judged)} problems without a judged answer are left out")
+    n, right = judged["n"].to_numpy(), judged["right"].to_numpy()
+    meaning = {
+        "problem": f"{len(problems)} of {settings['set']}",
+        "reward": f"the judge's; {right.sum():,} of {n.sum():,} answers right",
+    }
+    said = evaluation.problems().set_index("id").loc[problems, ["question", "answer"]]
+    stated = said.to_dict("list")
+    return Counts(problems, n, right, notes, meaning=meaning, keys=problems, stated=stated)
+
+
 def population(path: str | Path, problems: int, choice: Choice | None = None) -> Array:
     """Pass rates of some problems that stand for those of a file or run, the hardest first.
 
@@ -99,19 +140,20 @@ def population(path: str | Path, problems: int, choice: Choice | None = None) ->
 
 @dataclass(frozen=True)
 class Audit:
-    """The numbers of an audit.
+    """The numbers of an audit, of one file or of two.
 
     `table` has one number a row. Columns: what is measured, by which estimator or quantity, at a
     bin of p in % or at an N, value, low, high. `reach` is the largest n. `weights` are
-    `weight_shares` of the estimator that the rollouts were trained with, first, and of the others;
-    None where the file does not say how they were weighted. `meaning` says what the columns of the
-    file were taken for; it is empty for a run that computed its pass rates.
+    `weight_shares` of the estimator that the rollouts were trained with, if the file says so, and
+    of the others, by the power of the advantage; None where the file is of no training. `meaning`
+    says what the columns of the file were taken for; it is empty for a run that computed its pass
+    rates.
     """
 
     notes: list[str]
     reach: float
     table: pd.DataFrame
-    weights: pd.DataFrame | None = None
+    weights: dict[int, pd.DataFrame] | None = None
     meaning: dict[str, str] = field(default_factory=dict)
 
     def json(self) -> str:
@@ -119,27 +161,62 @@ class Audit:
         parts = {"meaning": self.meaning, "notes": self.notes}
         parts["numbers"] = self.table.replace({np.nan: None}).to_dict("records")
         if self.weights is not None:
-            parts["weights"] = self.weights.to_dict()
+            parts["weights"] = {TITLES[power]: x.to_dict() for power, x in self.weights.items()}
         return json.dumps(parts, indent=1, ensure_ascii=False)
 
-    def lines(self) -> list[str]:
-        """The report, line by line."""
-        lines = [f"{role:<10}{said}" for role, said in self.meaning.items()]
-        lines += ["", *self.notes] if lines else self.notes
+    def tables(self) -> list[tuple[str, pd.DataFrame]]:
+        """The numbers by title: a row for each place, a column for each quantity."""
+        found = []
         for title, part in self.table.groupby("what", sort=False):
             cells = [
                 f"{x:.3f}" + (f" [{a:.3f}, {b:.3f}]" if a <= b else "")
                 for *_, x, a, b in part.to_numpy()
             ]
             wide = part.assign(cell=cells).pivot(index="at", columns="by", values="cell").fillna("")
-            wide = wide.loc[part["at"].unique(), part["by"].unique()].rename_axis(
-                index=None, columns="p in %, or N"
-            )
-            lines += ["", str(title), *wide.to_string().splitlines()]
-        if self.weights is not None:
-            shares = self.weights.rename_axis(index=None, columns="K/n in %")
-            lines += ["", TITLE, *shares.to_string(float_format="{:.3f}".format).splitlines()]
+            wide = wide.loc[part["at"].unique(), part["by"].unique()]
+            found.append((str(title), wide.rename_axis(index=None, columns=_axis(str(title)))))
+        for power, shares in (self.weights or {}).items():
+            found.append((TITLES[power], shares.rename_axis(index=None, columns="K/n in %")))
+        return found
+
+    def page(self) -> str:
+        """All of it as one HTML page, with a figure of its numbers; every field is escaped."""
+        from base64 import b64encode
+        from io import BytesIO
+
+        picture, read = BytesIO(), [f"{role}: {said}" for role, said in self.meaning.items()]
+        draw(self).savefig(picture, format="png", dpi=150)
+        lists = "".join(
+            f"<ul>{''.join(f'<li>{escape(line)}' for line in lines)}</ul>"
+            for lines in (self.notes, read)
+        )
+        tables = "".join(
+            f"<h2>{escape(title)}</h2>{table.to_html(border=0, float_format='{:.3f}'.format)}"
+            for title, table in self.tables()
+        )
+        return (
+            f"{page_head('Audit')}<h1>Audit</h1>{lists}<img alt='the numbers below, drawn' src="
+            f"'data:image/png;base64,{b64encode(picture.getvalue()).decode()}'>{tables}</html>\n"
+        )
+
+    def lines(self) -> list[str]:
+        """The report, line by line."""
+        lines = [f"{role:<10}{said}" for role, said in self.meaning.items()]
+        lines += [""] * bool(lines)
+        for note in self.notes:
+            lines += textwrap.wrap(note, WIDE, subsequent_indent="  ", break_long_words=False)
+        for title, table in self.tables():
+            lines += ["", title, *table.to_string(float_format="{:.3f}".format).splitlines()]
         return lines
+
+
+def _axis(title: str) -> str:
+    """What the places of a table are."""
+    if title == BY_STEP:
+        return "steps"
+    if title.startswith(("share of problems", "share of gradient")):
+        return "p in %"
+    return "N" if title in ("share of groups", "mean gradient") else "k"
 
 
 def pass_rate_bins(n: float) -> tuple[list[float], list[str]]:
@@ -252,22 +329,103 @@ def audit(
         trained = trained_weighting(path, counts, parameters)
         if trained is not None:
             notes.append(trained.note)
-            specs = list(dict.fromkeys(filter(None, (trained.spec, *objectives))))
-            weights = weight_shares(counts, specs, edges, bins)
+        if trained is not None or is_again:
+            first = [trained.spec] if trained is not None and trained.spec else []
+            specs = list(dict.fromkeys((*first, *objectives)))
+            weights = {power: weight_shares(counts, specs, edges, bins, power) for power in TITLES}
+    if exact is None:
+        said, more = _samples(counts, problems)
+        if counts.steps and len(set(counts.steps)) > 1:
+            trained_said, by_step = _training(counts)
+            said, more = said + trained_said, more + by_step
+        notes[3:3] = said
+        table = pd.concat([table, pd.DataFrame(more, columns=table.columns)], ignore_index=True)
     return Audit(notes, reach, table, weights, counts.meaning)
 
 
+def askable(n: int) -> list[int]:
+    """The smallest and the largest k of whose variance n rollouts tell, which takes 2k of them."""
+    known = [k for k in k_values(n) if 2 * k <= n]
+    return list(dict.fromkeys((*known[:1], *known[-1:])))
+
+
+def _samples(counts: Counts, problems: int) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """What single problems show: pass@k, those never right, and how many rollouts would decide."""
+    n, correct = counts.n, counts.correct
+    of_problem = np.arange(len(n)) if counts.of_problem is None else counts.of_problem
+    times = np.bincount(of_problem, minlength=problems)
+    rows = []
+    for k in k_values(int(n.min())):
+        found = np.bincount(of_problem, pass_at_k(n, correct, k), problems) / times
+        if problems > 1:
+            each = mean_interval(found, within=(0, 1))
+            rows.append(("pass@k", "pass@k", k, each.point, each.low, each.high))
+    if problems < len(n):
+        never = int((np.bincount(of_problem, correct, problems) == 0).sum())
+        return [f"{never} of {problems} problems were right at no step"], rows
+    zero = never_right(n, correct)
+    said = (
+        f"{zero.seen:.1%} of problems were never right: p = 0 for none to {zero.most:.1%} of them"
+        f" all, which these n cannot tell; p <= {zero.rare:.3g} for at least {zero.least:.1%} (95%)"
+    )
+    fit = mixing(n, correct, slack=SLACK)
+    asked = []
+    for k in askable(int(n.min())):
+        least, _ = rollouts_to_decide([(fit.p, fit.mass)] * 2, k, problems, EFFECT, 0.0)
+        enough = f"{least} or more" if least else "more than 4,096"
+        asked.append(f"{enough} rollouts a problem in pass@{k}")
+    decide = (
+        f"to see two such models differ by {EFFECT} on these problems (5%, power 80%) takes"
+        f" {' and '.join(asked)}, if problems gain alike"
+    )
+    return [said, decide][: 1 + bool(asked)], rows
+
+
+def _training(counts: Counts) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """How pass rates and dead groups went over the steps, and whether they rose at the end."""
+    steps = np.array(counts.steps)
+    numbers = [number(step) for step in steps]
+    order = np.array(numbers if None not in numbers else np.unique(steps, return_inverse=True)[1])
+    rate = counts.correct / counts.n
+    quantities = {"share right": rate, "all wrong": rate == 0.0, "all right": rate == 1.0}
+    rows = []
+    different = np.unique(order)
+    of_problem = counts.of_problem if counts.of_problem is not None else np.arange(len(rate))
+    for part in np.array_split(different, min(STEP_BLOCKS, len(different))):
+        rows_of = np.isin(order, part)
+        problem = np.unique(of_problem[rows_of], return_inverse=True)[1]
+        for by, values in quantities.items():
+            means = np.bincount(problem, values[rows_of]) / np.bincount(problem)
+            if len(means) > 1:
+                each = mean_interval(means, within=(0, 1))
+                place = f"{part[0]:g}-{part[-1]:g}"
+                rows.append((BY_STEP, by, place, each.point, each.low, each.high))
+    late = order >= different[len(different) // 2]
+    try:
+        rise = trend(order[late], np.unique(of_problem[late], return_inverse=True)[1], rate[late])
+    except LabError as error:
+        return [f"whether it still learned at the end cannot be said: {error}"], rows
+    word = "undecided" if rise.low <= 0 <= rise.high else "rising" if rise.low > 0 else "falling"
+    return [
+        f"in the second half of the steps the same problems went from its first to its last eighth"
+        f" by {rise.point:+.3f} [{rise.low:+.3f}, {rise.high:+.3f}]: {word}"
+    ], rows
+
+
 def draw(audit: Audit) -> Figure:
-    """A figure of four panels, one for each quantity of the audit."""
-    figure, _ = plots.panels(2, 2, plots.PAGE, 5.0)
+    """A figure with a panel for each quantity of the audit."""
     by_title = audit.table.groupby("what", sort=False)
+    rows = -(-len(by_title) // 2)
+    figure, _ = plots.panels(2, rows, plots.PAGE, 2.5 * rows)
+    for axes in figure.axes[len(by_title) :]:
+        axes.remove()
     for axes, (title, part) in zip(figure.axes, by_title, strict=True):
         ticks = part["at"].unique()
         lines = list(part.groupby("by", sort=False))
         binned = isinstance(ticks[0], str)  # bins of p, or else sizes N on a logarithmic axis
         positions = np.arange(len(ticks)) if binned else np.log2(ticks.astype(float))
         place = dict(zip(ticks, positions, strict=True))
-        if "gradient, N" in title:
+        if title.startswith("share of gradient"):
             axes.bar(
                 positions,
                 audit.table.query("by == 'without noise'")["value"],
@@ -277,25 +435,28 @@ def draw(audit: Audit) -> Figure:
         for i, (by, line) in enumerate(lines):
             values, low, high = line[["value", "low", "high"]].to_numpy().T
             errors = np.maximum((values - low, high - values), 0)
-            style: dict[str, Any] = {"label": by, "yerr": errors}
+            style: dict[str, Any] = {"label": by, "yerr": errors, "marker": "o"}
             if by in GREY_STYLES:
                 style |= GREY_STYLES[by]
-            else:
+            elif "gradient" in title:
                 look = plots.line_style(by)
                 style |= {"label": estimator(by).label, "marker": look.marker, **look.line}
             position = line["at"].map(place)
             # The marks of a bin stand side by side, so that none hides another.
             shift = 0.8 * (i + 0.5) / len(lines) - 0.4
             if "width" in style:
-                axes.bar(position - shift, values, **style)
+                axes.bar(position - shift, values, **{x: style[x] for x in style if x != "marker"})
             elif binned:
                 axes.errorbar(position + shift, values, **style | {"linestyle": ""})
             else:
                 axes.errorbar(position, values, **style)
-        axes.set(xlabel="pass rate p, %" if binned else "rollouts N", ylabel=title, ylim=(0, None))
+        names = {"p in %": "pass rate p, %", "N": "rollouts N", "steps": "from step"}
+        axes.set(xlabel=names.get(_axis(title), "k"), ylabel=title)
+        if not (part[["value", "low"]] < 0).any(axis=None):
+            axes.set_ylim(0, None)
         if not binned and audit.reach < ticks[-1]:
             axes.axvspan(np.log2(audit.reach), np.log2(ticks[-1]) + 0.2, color="0.93")
             axes.set_xlabel("rollouts N (grey: extrapolated)")
-        axes.set_xticks(positions, ticks)
+        axes.set_xticks(positions, [str(x).split("-")[0] if title == BY_STEP else x for x in ticks])
         axes.legend()
     return figure

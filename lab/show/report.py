@@ -27,6 +27,7 @@ from lab.runs.run_folder import Run, write_atomically
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, results_of_runs, results_of_sweep
 from lab.show.problem_rates import baseline, pass_rates
+from lab.show.web_page import page_head
 
 if TYPE_CHECKING:
     from IPython.display import HTML
@@ -44,19 +45,6 @@ MAIN_METRICS = (
     "dead groups",
     "entropy",
     "mean length",
-)
-STYLE = """:root{color-scheme:light dark}
-body{font:15px/1.5 system-ui,sans-serif;max-width:58rem;margin:2rem auto;padding:0 1rem;
-color:light-dark(#1b1b1b,#ddd);background:light-dark(#fff,#181818)}
-table{border-collapse:collapse;font-size:.85rem}
-td,th{border-bottom:1px solid light-dark(#ddd,#444);padding:.2rem .7rem .2rem 0;text-align:left}
-img{max-width:100%;background:#fff}.output_png,.output_html{overflow-x:auto}
-pre{white-space:pre-wrap;font-size:.8rem;color:light-dark(#444,#bbb)}.anchor-link{display:none}
-@media(max-width:45rem){.output_png img{max-width:none}}"""
-# The browser enforces it: no script, no connection, no frame, no picture but those inside.
-POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action"
-    " 'none'"
 )
 
 
@@ -281,13 +269,7 @@ def _html(notebook: Path, remarks: Sequence[str], verdicts: Sequence[str] = ()) 
 
     exporter = HTMLExporter(template_name="basic", exclude_input=True, exclude_output_prompt=True)
     body, _ = exporter.from_filename(str(notebook))
-    head = (
-        "<!doctype html><html lang=en><meta charset=utf-8>"
-        f'<meta http-equiv=Content-Security-Policy content="{POLICY}">'
-        '<meta name=viewport content="width=device-width,initial-scale=1">'
-        f"<title>Report</title><style>{STYLE}</style>"
-    )
     said = "".join(f"<p><strong>{escape(remark)}</strong></p>" for remark in remarks)
     if verdicts:
         said += f"<pre>{escape(chr(10).join(verdicts))}</pre>"
-    return f"{head}{said}{body}</html>\n"
+    return f"{page_head('Report')}{said}{body}</html>\n"

@@ -39,7 +39,10 @@ WRITTEN_BY = {
 }
 NEAR = 2e-5  # relative, of float32 advantages; those of eps 1e-4 and 1e-6 differ by more
 FOLDERS_ABOVE = 3  # in which settings are looked for
-TITLE = "share of the weight of these rollouts, sum of |advantage|"
+TITLES = {  # of tables, by the power of the advantage
+    1: "share of the weight of these rollouts, sum of |advantage|",
+    2: "share of the squared weight of these rollouts, sum of advantage^2",
+}
 
 
 @dataclass(frozen=True)
@@ -166,20 +169,24 @@ def _told(settings: Mapping[str, Any], file: Path) -> Trained | None:
 
 
 def weight_shares(
-    counts: Counts, specs: Sequence[str], edges: Sequence[float], bins: Sequence[str]
+    counts: Counts,
+    specs: Sequence[str],
+    edges: Sequence[float],
+    bins: Sequence[str],
+    power: int = 1,
 ) -> pd.DataFrame:
     """How each estimator divides its weight over the groups as they lie.
 
     One row for each of `bins` of K/n, whose `edges` are one more; a column for each spec: the
-    share of the sum of |advantage| over the rollouts of the bin's groups, 0 where all are 0. Groups
-    that are too small for an estimator have no weight under it.
+    share of the sum of |advantage|^power over the rollouts of the bin's groups, 0 where all are 0.
+    Groups that are too small for an estimator have no weight under it.
     """
     at = np.clip(np.searchsorted(edges, counts.correct / counts.n) - 1, 0, len(bins) - 1)
     shares = {}
     for spec in specs:
         large = counts.n >= estimator(spec).least
         n, K = counts.n[large], counts.correct[large]
-        right, wrong = np.abs(expected_advantages(spec, n, K)).T
+        right, wrong = np.abs(expected_advantages(spec, n, K)).T ** power
         sums = np.bincount(at[large], K * right + (n - K) * wrong, minlength=len(bins))
         shares[spec] = sums / max(sums.sum(), 1e-12)
     return pd.DataFrame(shares, index=list(bins))

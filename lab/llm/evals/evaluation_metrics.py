@@ -26,21 +26,12 @@ from lab.errors import LabError
 from lab.judge.equality import rational
 from lab.judge.spelling import letters
 from lab.llm.data.prompts import LENGTH
-from lab.mathematics.metrics import majority, pass_all_k, pass_at_k
+from lab.mathematics.metrics import k_values, majority, pass_all_k, pass_at_k
 from lab.mathematics.stats import Comparison, Interval, bootstrap, compare, mean_interval
 
 REACH_DRAWS = 2000  # bootstrap draws where every draw needs the whole curve of pass@k
 ROUNDING = 1e-12  # of a mean pass@k that is to reach its target
 CURVE_BLOCK = 256  # values of k at a time, which bounds the memory
-
-
-def k_values(n: int) -> list[int]:
-    """The values of k that are reported for n answers: the powers of two below n, and n.
-
-    >>> k_values(6)
-    [1, 2, 4, 6]
-    """
-    return [2**i for i in range((n - 1).bit_length())] + [n]
 
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:

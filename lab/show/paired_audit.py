@@ -1,0 +1,238 @@
+"""Two files of rollouts of the same problems: what changed, and what only seems to have.
+
+Every number is unbiased and has its interval over problems (`lab.mathematics.counts`); K = 0 is
+nowhere taken for p = 0.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lab.errors import LabError
+from lab.mathematics.counts import (
+    crossing,
+    divided_gain,
+    never_right,
+    pass_bands,
+    problems_to_decide,
+    rollouts_to_decide,
+    sampling_variance,
+    turnover,
+)
+from lab.mathematics.metrics import k_values, pass_at_k
+from lab.mathematics.pass_rates import mixing
+from lab.mathematics.stats import Interval, compare, detectable, mean_interval
+from lab.rollouts.counting import Choice, Counts
+from lab.rollouts.structure import short
+from lab.show.audit import EFFECT, SLACK, Audit, askable, read_counts
+
+# What two evaluations of the lab must share.
+SHARED_SETTINGS = ("set", "prompt", "n", "temperature", "top_p", "limit", "seed", "reward")
+LARGEST = 2**22  # problems times rollouts up to which fewer samples are computed
+DIFFERENCE = "pass@k, B - A"
+Row = tuple[str, str, int, float, float, float]
+
+
+class Pair(NamedTuple):
+    """Counts of the same problems in both files, "problems": tried and right in A, then in B."""
+
+    n: np.ndarray
+    K: np.ndarray
+    size: np.ndarray
+    L: np.ndarray
+
+
+def audit_pair(first: str | Path, second: str | Path, choice: Choice | None = None) -> Audit:
+    """Audit file B, `second`, against A, `first`, problem by problem.
+
+    LabError: what cannot be counted; two files that cannot be paired, with the reason.
+    """
+    paths = Path(first), Path(second)
+    _check_settings(*paths)
+    a, b = (read_counts(path, choice, least=1) for path in paths)
+    rows_a, rows_b = matched(a, b, *paths)
+    pair = Pair(a.n[rows_a], a.correct[rows_a], b.n[rows_b], b.correct[rows_b])
+    problems, least = len(pair.n), int(pair.n.min())
+    meaning = {
+        name: f"{path}: problem {each.meaning['problem']}; reward {each.meaning['reward']}"
+        for name, path, each in zip("AB", paths, (a, b), strict=True)
+    }
+    ks = k_values(min(least, int(pair.size.min())))
+    bands = pass_bands(*pair, ks)
+    rows = _curves(pair, ks, bands)
+    left = [
+        f"{len(each.n) - problems} only in {name}"
+        for name, each in zip("AB", (a, b), strict=True)
+        if len(each.n) > problems
+    ]
+    notes = [f"{problems} problems in both{f' ({chr(44).join(left)})' if left else ''}"]
+    if not {*a.stated} & {*b.stated}:
+        notes.append("no prompt or gold answer in both files says that equal names are one problem")
+    notes += [*a.notes, *(note for note in b.notes if note not in a.notes)]
+    notes += _verdicts(pair, ks, bands)
+    if least > 1:
+        notes += _origin(pair)
+        for m in dict.fromkeys((*(m for m in ks if m < least), least - 1)):
+            gain = divided_gain(*pair, m)
+            names = ("on what k of A solve", "on the rest", "as it seems", "of that luck")
+            title = "gain in pass@1, by k of A"
+            rows += [_row(title, by, m, part) for by, part in zip(names, gain, strict=True)]
+    notes.append(_decided_by(pair))
+    table = pd.DataFrame(rows, columns=["what", "by", "at", "value", "low", "high"])
+    return Audit(notes, float(ks[-1]), table, None, meaning)
+
+
+def matched(a: Counts, b: Counts, first: Path, second: Path) -> tuple[list[int], list[int]]:
+    """The groups of the problems that both have. LabError: they cannot be paired."""
+    for each, path in ((a, first), (b, second)):
+        if each.exact is not None:
+            raise LabError(f"{path} holds pass rates that were computed: two samples are compared")
+        if len({*each.keys}) < len(each.keys):
+            steps = len({*(each.steps or [""])})
+            raise LabError(
+                f"{path} has several groups of a problem, of {steps} steps: choose one policy with"
+                " --only step=NUMBER, or audit the file alone"
+            )
+    places = {key: i for i, key in enumerate(b.keys)}
+    pairs = [(i, places[key]) for i, key in enumerate(a.keys) if key in places]
+    if len(pairs) < 2:
+        names = ", ".join(short(each.keys[0]) for each in (a, b))
+        raise LabError(
+            f"{first} and {second} share {len(pairs)} of {len(a.keys)} and {len(b.keys)} problems"
+            f" (such as {names}): an interval needs two; name a column that both have with"
+            " --problem"
+        )
+    for column in {*a.stated} & {*b.stated}:
+        for i, j in pairs:
+            here, there = a.stated[column][i], b.stated[column][j]
+            if here != there:
+                raise LabError(
+                    f"problem {short(a.keys[i])} has {column} {short(here)!r} in {first} and"
+                    f" {short(there)!r} in {second}: these are different problems of one name"
+                )
+    return [i for i, _ in pairs], [j for _, j in pairs]
+
+
+def _check_settings(first: Path, second: Path) -> None:
+    """LabError: two evaluations of the lab were sampled differently."""
+    if not ((first / "settings.json").exists() and (second / "settings.json").exists()):
+        return
+    from lab.runs.evaluation_folder import Evaluation
+
+    one, other = Evaluation(first).settings, Evaluation(second).settings
+    for key in SHARED_SETTINGS:
+        if one.get(key) != other.get(key):
+            raise LabError(
+                f"{first.name} has {key} = {one.get(key)!r} and {second.name} has"
+                f" {other.get(key)!r}: compare evaluations of one set that were sampled with the"
+                " same settings"
+            )
+
+
+def _row(what: str, by: str, at: int, values: Any, within: tuple[float, float] = (-1, 1)) -> Row:
+    found = mean_interval(values, within=within)
+    return what, by, at, found.point, found.low, found.high
+
+
+def _curves(pair: Pair, ks: list[int], bands: list[Interval]) -> list[Row]:
+    """pass@k of both and their difference; what was gained and lost; samples saved."""
+    n, K, size, L = pair
+    from lab.llm.evals.evaluation_metrics import samples_ratio
+
+    rows: list[Row] = []
+    of_a, of_b = (
+        pd.DataFrame({"problem": range(len(n)), "n": tried, "right": right})
+        for tried, right in ((n, K), (size, L))
+    )
+    small = len(n) * int(max(n.max(), size.max())) <= LARGEST
+    for k, band in zip(ks, bands, strict=True):
+        both = (n, K), (size, L)
+        for name, (tried, right) in zip("AB", both, strict=True):
+            rows.append(_row("pass@k", name, k, pass_at_k(tried, right, k), (0, 1)))
+        rows.append((DIFFERENCE, "bands hold together", k, band.point, band.low, band.high))
+        gained, lost, chance = turnover(*pair, k)
+        title = "solved by k of one alone"
+        parts = {"gained": gained, "lost": lost}
+        parts |= {} if chance is None else {"each, of A against itself": chance}
+        rows += [_row(title, by, k, part, (0, 1)) for by, part in parts.items()]
+        if small:
+            ratio = samples_ratio(of_a, of_b, k)
+            title = "times fewer samples"
+            rows.append((title, "of B for the pass@k of A", k, ratio.point, ratio.low, ratio.high))
+    return rows
+
+
+def _verdicts(pair: Pair, ks: list[int], bands: list[Interval]) -> list[str]:
+    """pass@1 and the crossing, in words."""
+    n, K, size, L = pair
+    duel = compare(L / size, K / n, within=(0, 1))
+    change = duel.difference
+    word = "undecided" if duel.p_value > 0.05 else "rises" if change.point > 0 else "falls"
+    would = f", where {detectable(L / size - K / n):.3f} would have shown (80%)"
+    said = [
+        f"pass@1 {word}: {change.point:+.3f} [{change.low:+.3f}, {change.high:+.3f}], B above A on"
+        f" {duel.probability_of_improvement.point:.1%} of problems, ties half"
+        f"{would if word == 'undecided' else ''}"
+    ]
+    if len(ks) > 1:
+        word, where = crossing(bands, ks)
+        half = (bands[-1].high - bands[-1].low) / 2
+        said.append(
+            f"a crossing of pass@k up to {ks[-1]}: {word}, B is {where}; bands at k = {ks[-1]} are"
+            f" +-{half:.3f}"
+        )
+    return said
+
+
+def _origin(pair: Pair) -> list[str]:
+    """Where a change in pass@1 came from: sharpening, new problems, and what is only noise."""
+    n, K, size, L = pair
+    m = int(n.min()) - 1
+    gain = divided_gain(*pair, m)
+    within, beyond = (mean_interval(part, within=(-1, 1)) for part in gain[:2])
+    zero = never_right(n, K)
+    solved = int(((K == 0) & (L > 0)).sum())
+    naive, luck = gain.naive.mean(), gain.luck.mean()
+    said = [
+        f"of the change in pass@1, {within.point:+.3f} [{within.low:+.3f}, {within.high:+.3f}] is"
+        f" on what {m} rollouts of A solve (sharpening), {beyond.point:+.3f} [{beyond.low:+.3f},"
+        f" {beyond.high:+.3f}] on what they do not (new problems)",
+        f"{(K == 0).sum()} problems were never right in A, of which B solves {solved}; p = 0 in A"
+        f" for none to {zero.most:.1%} of all problems (95%), which counts cannot tell",
+    ]
+    if naive > 0:
+        said.append(
+            f"problems that {m} rollouts of A do not solve seem to rise by {naive:.4f} of all"
+            f" pass@1; A's own next rollout shows {luck:.4f} of it: {luck / naive:.0%} is"
+            " regression to the mean"
+        )
+    return said
+
+
+def _decided_by(pair: Pair) -> str:
+    """How many rollouts, or problems, would show a difference of EFFECT."""
+    n, K, size, L = pair
+    laws = []
+    for tried, right in ((n, K), (size, L)):
+        fit = mixing(tried, right, slack=SLACK)
+        laws.append((fit.p, fit.mass))
+    said = []
+    for k in askable(int(min(n.min(), size.min()))):
+        spread = float(np.var(pass_at_k(size, L, k) - pass_at_k(n, K, k), ddof=1))
+        sizes = int(np.median(n)), int(np.median(size))
+        noise = sum(sampling_variance(*law, k, of) for law, of in zip(laws, sizes, strict=True))
+        between = max(0.0, spread - noise)
+        least, problems = rollouts_to_decide(laws, k, len(n), EFFECT, between)
+        said.append(
+            f"{least} rollouts a problem in pass@{k}"
+            if least
+            else f"no number of rollouts in pass@{k}, but {max(problems, len(n)):,.0f} problems"
+        )
+    if not said:
+        needed = problems_to_decide(float(np.var(L / size - K / n, ddof=1)), EFFECT)
+        said.append(f"{needed:,.0f} problems such as these with as many rollouts of each")
+    return f"a difference of {EFFECT} (5%, power 80%) would be decided by {', '.join(said)}"
