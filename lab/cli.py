@@ -123,7 +123,8 @@ def _add_arguments(parser: argparse.ArgumentParser, table: dict[str, Any]) -> No
 def _read_request(name: str, assignments: list[str]) -> tuple[Config, dict[str, Any]]:
     """The configuration of a run, and the settings that do not change what it computes.
 
-    `device=` is written to the environment, so that it also holds for processes started from here.
+    `device=` and `keep_checkpoints=` are written to the environment, so that they also hold for
+    processes started from here.
     """
     from lab.runs.experiments import experiment, read_assignments
 
@@ -132,6 +133,9 @@ def _read_request(name: str, assignments: list[str]) -> tuple[Config, dict[str, 
     if "device" in parameters:
         device = one_of("device", parameters.pop("device"), ("auto", "cpu", "cuda"))
         os.environ["LAB_DEVICE"] = device
+    if "keep_checkpoints" in parameters:
+        kept = whole("keep_checkpoints", parameters.pop("keep_checkpoints"), 1)
+        os.environ["LAB_KEEP_CHECKPOINTS"] = str(kept)
     given = [key for key in SETTINGS_OF_RUNS if key in parameters]
     settings = {key: real(key, parameters.pop(key), 0) for key in given}
     return experiment(name).configure(scale, parameters), settings
@@ -153,7 +157,7 @@ def _run(arguments: argparse.Namespace) -> None:
 def _train(arguments: argparse.Namespace) -> None:
     from lab.runs.training import train
 
-    _make(arguments, partial(train, view=arguments.view))
+    _make(arguments, partial(train, view=arguments.view, lines=not sys.stderr.isatty()))
 
 
 def _make(arguments: argparse.Namespace, make: Callable[..., Run]) -> None:

@@ -30,6 +30,7 @@ import lab.training.checkpoint
 from lab.errors import LabError
 from lab.runs import Run, start_of, training
 from lab.runs.experiments import configure, experiment
+from lab.runs.run_folder import step_of
 from lab.runs.training import Pace, load_checkpoint, train
 from lab.training import termination
 from lab.training.checkpoint import save_tensors
@@ -46,6 +47,21 @@ def cpu(monkeypatch):
 def small(folder: Path, minutes: float | None = None) -> Run:
     config = configure("tabular", scale="smoke", **SMALL)
     return train(config, folder=str(folder), checkpoint_minutes=minutes)
+
+
+@pytest.mark.parametrize("kept, steps", [("1", [7]), ("3", [5, 6, 7])])
+def test_as_many_checkpoints_are_kept_as_were_asked_for(tmp_path, monkeypatch, kept, steps):
+    monkeypatch.setenv("LAB_KEEP_CHECKPOINTS", kept)
+    run = small(tmp_path, 0)
+    assert [step_of(path) for path in run.checkpoints] == steps
+    run.check()
+
+
+@pytest.mark.parametrize("kept", ["0", "-1", "many"])
+def test_no_checkpoint_at_all_is_refused(tmp_path, monkeypatch, kept):
+    monkeypatch.setenv("LAB_KEEP_CHECKPOINTS", kept)
+    with pytest.raises(LabError, match="whole number of at least 1"):
+        small(tmp_path)
 
 
 # --- The file -----------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "given",
     [
-        {"steps": 2, "micro_batch": 65_536},
+        {"steps": 3, "micro_batch": 65_536, "eval_every": 2},
         {"steps": 3, "log_every": 2, "schedule": "cosine", "warmup": 1, "weight_decay": 1.0}
         | {"updates": 2, "max_grad_norm": 0.5, "learning_rate": 1e-4}
         | {"clip": 0.001, "clip_high": 0.01},
@@ -58,16 +58,20 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 def test_steps_through_trl_are_those_of_the_readable_loop(given):
     given = {"micro_batch": 4, "learning_rate": 1e-3} | given
     trl, loop = (played(**given, trainer=name) for name in ("trl", "loop"))
+    evaluated = [record.step for record, _ in loop if "pass@1" in record.metrics]
+    assert evaluated == [0, 2, 3] and len(loop) == (4 if "eval_every" in given else 3)
     names = ("train pass@1", "pass@1", "mean length", "dead groups")
     for (ours, _), (theirs, _) in zip(loop[1:], trl[1:], strict=True):
-        assert [ours.metrics[name] for name in names] == [theirs.metrics[name] for name in names]
+        for name in names:
+            assert ours.metrics.get(name) == theirs.metrics.get(name)
+        assert ours.groups.keys() == theirs.groups.keys()
         assert ours.rollouts == theirs.rollouts and theirs.metrics["train pass@1"] > 0
         if (
             "updates" not in given
         ):  # TRL's is that of every update, and the second one's policy moved
             assert theirs.metrics["log-probability mismatch"] < 1e-4
         assert theirs.metrics["grad_norm"] == pytest.approx(ours.metrics["grad_norm"], rel=1e-3)
-        assert theirs.metrics.get("learning rate") == ours.metrics.get("learning rate")
+        assert theirs.metrics["learning rate"] == ours.metrics["learning rate"] > 0
     keys = [key for key in loop[0][1] if key.startswith("model/")]
     moved, apart = (
         sum(float(((loop[-1][1][key] - other[key]) ** 2).sum()) for key in keys) ** 0.5

@@ -176,7 +176,7 @@ def said(monkeypatch, capsys):
             seconds += [0.0, own + (evaluation if is_record else 0.0)]  # ours, then the trainer's
         clock = accumulate([*seconds, 0.0])
         monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
-        assert list(announced(iter(outputs), config)) == outputs
+        assert [output for output, _ in announced(iter(outputs), config)] == outputs
         return capsys.readouterr().out
 
     return play

@@ -10,11 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from lab.cli import main
+from lab.llm.data.datasets import Problem
 from lab.llm.train.rollouts import rollout_columns
 from lab.runs.rollout_store import RolloutStore, rollout_files
 from lab.runs.run_folder import Run
 from lab.show.audit import audit, read_counts
 from lab.show.following import follow
+
+PROBLEMS = [Problem(f"a/{i}", f"{i}+1=?", str(i + 1), "a") for i in range(3)]
 
 
 def columns(step, lost=False):
@@ -24,7 +27,7 @@ def columns(step, lost=False):
         rewards[0] = None
     texts = [f"answer {i} é" for i in range(12)]
     return rollout_columns(
-        (f"a/{i // 4}", i % 4, texts[i], 3, rewards[i], i == 11) for i in range(12)
+        (PROBLEMS[i // 4], i % 4, texts[i], 3, rewards[i], i - 5.5, i == 11) for i in range(12)
     )
 
 
@@ -49,11 +52,14 @@ def test_a_step_is_a_file_with_every_column(run):
     assert first == {
         "step": 3,
         "problem": "a/0",
+        "question": "0+1=?",
+        "gold": "1",
         "index": 0,
         "text": "answer 0 é",
         "tokens": 3,
         "length": 10,
         "reward": None,
+        "advantage": -5.5,
         "truncated": False,
     }
     assert (last["problem"], last["index"], last["truncated"]) == ("a/2", 3, True)

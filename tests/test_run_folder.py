@@ -52,6 +52,7 @@ def test_a_trained_run_is_a_folder_of_the_promised_files(run):
         "params.json",
         "provenance.json",
         "metrics.jsonl",
+        "times.jsonl",
         "groups.parquet",
         "checkpoints",
         "done.json",
@@ -278,7 +279,7 @@ def test_no_file_of_a_run_holds_a_path_of_this_machine(monkeypatch, runs):
     files = [
         file.read_text() for file in train(configure("tabular", scale="smoke")).path.glob("*.json*")
     ]
-    assert len(files) == 4 and any("lab --runs=runs train tabular" in text for text in files)
+    assert len(files) == 5 and any("lab --runs=runs train tabular" in text for text in files)
     for text in files:
         assert not re.search(r"(?<![\w.])/\w+/", text), text
         assert all(str(place) not in text for place in (ROOT, Path.home(), runs, sys.prefix))

@@ -202,5 +202,8 @@ def loop_of(parts, rewards=REWARDS, said=None, rate=1e-3, **given):
     made.engine = made.verifier = Written(parts[1], rewards, said)
     made.problems = [None, None]
     for at, number in enumerate(problems_of_step(SEED, 0, 2, 2)):
-        made.problems[number] = (SimpleNamespace(id=str(number), answer=""), PROMPTS[at])
+        made.problems[number] = (
+            SimpleNamespace(id=str(number), question="", answer=""),
+            PROMPTS[at],
+        )
     return made

@@ -183,7 +183,21 @@ class LanguageModelConfig(Config):
         "nucleus sampling threshold of the evaluation", least=0.001, most=1.0
     )
     log_every: int = setting("steps between records", least=1, most=1_000_000)
+    eval_every: int = setting(
+        "steps between evaluations, each of which gives a record too; 0: one at each record",
+        least=0,
+        most=1_000_000,
+        default=0,
+    )
     seed: int = random_seed("the order of the problems and of the rollouts")
+
+    def evaluates(self, step: int) -> bool:
+        """Whether the held-out sets are evaluated after this step: the first and the last are."""
+        return step in (0, self.steps) or step % (self.eval_every or self.log_every) == 0
+
+    def records(self, step: int) -> bool:
+        """Whether there is a record of this step."""
+        return self.evaluates(step) or step % self.log_every == 0
 
     def refuse(self, names: Iterable[str], reason: str, instead: str = "") -> None:
         """LabError: one of these settings is not at its default, and would be ignored.

@@ -2,8 +2,8 @@
 
 On a terminal there is one bar of tqdm. It is read from metrics.jsonl in the run folders, which
 grows by a line at each record: so the same bar serves a notebook's kernel, the processes of a sweep
-and the nodes of a cluster. Where the output is no terminal, nothing is drawn. A long training says
-after its first steps how long the others will take, on a terminal or not.
+and the nodes of a cluster. Where the output is no terminal, `lab train` prints a line at each
+record. A long training says after its first steps how long the others will take.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ MEASURED = 3  # steps, at least; the one before them compiles and allocates
 MEASURED_SECONDS = 10.0  # at least: a GPU may be some steps behind
 LEAST = 60.0  # seconds; of a training that takes less nothing is said
 FORMAT = "{desc}{percentage:3.0f}% {bar:10} {elapsed}<{remaining} {postfix}"
+# Of these metrics a line tells those that there are, else the first three.
+TOLD = ("pass@1", "train pass@1", "mean reward", "loss", "dead groups", "mean length")
 UNITS = (("ms", 1e-3, 1), ("s", 1, 120), ("min", 60, 7200), ("h", 3600, 3 * 86400))
 
 
@@ -151,14 +153,17 @@ def _last_record(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def announced(outputs: Iterator[Record | Pause], config: Config) -> Iterator[Record | Pause]:
-    """The outputs of a trainer; prints once, after the first steps, how long the others will take.
+def announced(
+    outputs: Iterator[Record | Pause], config: Config
+) -> Iterator[tuple[Record | Pause, float]]:
+    """The outputs of a trainer, each with its seconds; prints once how long the others will take.
 
-    A step takes the median of those measured, an evaluation what the first one took.
+    A step takes the median of those measured first, an evaluation what the first one took.
     """
     settings = config.settings()
     steps = total_steps(config) or 0
     log_every = settings.get("log_every", settings.get("start_log_every", steps + 1))
+    log_every = settings.get("eval_every") or log_every
     evaluation, seconds, said = 0.0, [], False
     began = time.monotonic()
     for number, output in enumerate(outputs):
@@ -178,8 +183,47 @@ def announced(outputs: Iterator[Record | Pause], config: Config) -> Iterator[Rec
                     f" {duration(step)}, {evaluations} evaluations of {duration(evaluation)}",
                     flush=True,
                 )
-        yield output
+        yield output, spent
         began = time.monotonic()
+
+
+class Speed:
+    """How fast a training was since its last record.
+
+    An output with groups was evaluated too; its seconds count only where all were.
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[bool, float, int]] = []  # evaluated, seconds, tokens
+
+    def add(self, output: Record | Pause, seconds: float) -> None:
+        """Note what an output took, its step included."""
+        evaluated = isinstance(output, Record) and bool(output.groups)
+        if output.step:
+            self.steps.append((evaluated, seconds, sum(output.rollouts.get("tokens", ()))))
+
+    def take(self) -> dict[str, float]:
+        """ "seconds a step", and where a trainer tells its rollouts "tokens a second"; {} at first.
+
+        The tokens are those of all answers, the seconds those of whole steps.
+        """
+        counted = [step for step in self.steps if not step[0]] or self.steps
+        seconds, tokens = sum(step[1] for step in counted), sum(step[2] for step in counted)
+        self.steps = []
+        times = {"seconds a step": seconds / len(counted)} if counted else {}
+        return times | ({"tokens a second": tokens / seconds} if tokens and seconds else {})
+
+
+def line_of(record: Record, times: Mapping[str, float], config: Config) -> str:
+    """A record in one line, for output that is no terminal: a pipe, a batch queue's log."""
+    total, metrics = total_steps(config), record.metrics
+    told = [name for name in metrics if name in TOLD or name.endswith(" pass@1")]
+    parts = [f"{name} {metrics[name]:.3g}" for name in told or list(metrics)[:3]]
+    if times:
+        parts.append(f"{duration(times['seconds a step'])} a step")
+    if "tokens a second" in times:
+        parts.append(f"{times['tokens a second']:,.0f} tokens a second")
+    return f"step {record.step}{f'/{total}' if total else ''}: {', '.join(parts)}"
 
 
 def duration(seconds: float) -> str:

@@ -18,11 +18,14 @@ FOLDER = "rollouts"
 TYPES = {
     "step": "int32",
     "problem": "string",
+    "question": "string",
+    "gold": "string",
     "index": "int32",
     "text": "string",
     "tokens": "int32",
     "length": "int32",
     "reward": "float32",
+    "advantage": "float32",
     "truncated": "bool",
 }
 

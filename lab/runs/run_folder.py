@@ -3,13 +3,14 @@
 params.json        experiment, scale, parameters (by the names of lab.runs.former_names)
 provenance.json    command, commit, versions, device; the digests of contents; each resume
 metrics.jsonl      the records, one per line; other logs are copies of it
+times.jsonl        seconds a step and tokens a second at each record, which no other run repeats
 groups.parquet     one row per group: step, problem, rollouts, right
 rollouts/          the rollouts of each step of a language model, as parquet
-checkpoints/       the newest checkpoint, as safetensors
+checkpoints/       the newest checkpoint, or several, as safetensors
 notebook.ipynb     the executed notebook (lab run)
 log.txt            the output of the process (lab sweep)
 done.json          written last, atomically: a run is finished only if this file exists; it holds
-                   the SHA-256 of all of these but the log, and a digest of itself
+                   the SHA-256 of all of these but log and times, and a digest of itself
 
 Who asks whether a run has finished learns, too, whether its metadata is what it was then; records,
 groups and rollouts are compared when they are read, and `lab check --runs` compares everything.

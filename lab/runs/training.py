@@ -16,7 +16,7 @@ from lab.configurations import Config
 from lab.errors import LabError, one_of, real
 from lab.runs import loggers
 from lab.runs.experiments import experiment
-from lab.runs.progress import announced, described, total_steps
+from lab.runs.progress import Speed, announced, described, line_of, total_steps
 from lab.runs.readiness import (
     LONGEST_HOURS,
     MIN_CHECKPOINT_SECONDS,
@@ -31,8 +31,9 @@ from lab.training.termination import Request, Terminated, stopping_after_a_step
 if TYPE_CHECKING:
     import pandas as pd
 
-# Environment variable: checkpoint_minutes of this process and of those that it starts.
+# Environment: checkpoint_minutes and keep_checkpoints of this process and of those it starts.
 MINUTES = "LAB_CHECKPOINT_MINUTES"
+KEPT = "LAB_KEEP_CHECKPOINTS"
 
 
 def train(
@@ -41,6 +42,7 @@ def train(
     folder: str = "",
     checkpoint_minutes: float | None = None,
     view: str = "",
+    lines: bool = False,
     price: float = 0.0,
     max_hours: float = LONGEST_HOURS,
 ) -> Run:
@@ -51,11 +53,13 @@ def train(
     | `folder` | run folder given by `lab run`; empty: it follows from the configuration |
     | `checkpoint_minutes` | minutes between checkpoints; 0: after every step |
     | `view` | logger that also shows the records, see `lab.runs.loggers` |
+    | `lines` | print a line at each record |
     | `price`, `max_hours` | for the check of the machine at a GPU scale, see `lab.runs.readiness` |
 
     With a `folder`, done.json is left to `lab run`, which writes it after the notebook's last cell.
     Without `checkpoint_minutes` the environment variable LAB_CHECKPOINT_MINUTES counts; without
     that, a checkpoint is due after 20 seconds, or 20 times the last writing time if that is longer.
+    The newest is kept, or as many as LAB_KEEP_CHECKPOINTS says.
 
     A killed run continues from its newest checkpoint and gives the same records as an undisturbed
     one. If the experiment starts from another training, that is a run of its own,
@@ -76,7 +80,7 @@ def train(
             print(estimate, flush=True)
     run = run.open(config)
     if leads():
-        _complete(run, config, pace, view, finish=not folder)
+        _complete(run, config, pace, view, lines, finish=not folder)
     elif not run.finished:
         _follow(run, config)
     return run
@@ -137,7 +141,7 @@ def _release(state: dict[str, Any] | None) -> None:
         state.clear()
 
 
-def _complete(run: Run, config: Config, pace: Pace, view: str, finish: bool) -> None:
+def _complete(run: Run, config: Config, pace: Pace, view: str, lines: bool, finish: bool) -> None:
     """Finish a run, after the training that it starts from; `finish` writes done.json."""
     with run.lock("train"):
         if run.finished:
@@ -147,17 +151,23 @@ def _complete(run: Run, config: Config, pace: Pace, view: str, finish: bool) -> 
         if before is not None:
             start_config = before.part_of(config)
             start_run = Run.of(start_config).open(start_config)
-            _complete(start_run, start_config, pace, view, finish=True)
+            _complete(start_run, start_config, pace, view, lines, finish=True)
             start = {"start": state_of(start_run)}
         began = time.monotonic()
         with stopping_after_a_step() as request:
-            _continue(run, config, pace, view, start, request)
+            _continue(run, config, pace, view, lines, start, request)
         if finish:
             run.finish(time.monotonic() - began)
 
 
 def _continue(
-    run: Run, config: Config, pace: Pace, view: str, start: dict[str, Any], request: Request
+    run: Run,
+    config: Config,
+    pace: Pace,
+    view: str,
+    lines: bool,
+    start: dict[str, Any],
+    request: Request,
 ) -> None:
     """Train from the newest checkpoint to the end, and write records, groups and checkpoints."""
     from tqdm.auto import tqdm  # which loads ipywidgets where there are some
@@ -167,18 +177,20 @@ def _continue(
             draft.unlink()
     state, step, digests = load_checkpoint(run)
     _drop_older_checkpoints(run)
-    lines = _check_earlier(run, step, digests)
+    earlier = _check_earlier(run, step, digests)
     # Training will give what comes after the checkpoint again.
-    write_atomically(run.path / "metrics.jsonl", lines)
-    digest_of_records = hashlib.sha256(lines.encode())
+    write_atomically(run.path / "metrics.jsonl", earlier)
+    digest_of_records = hashlib.sha256(earlier.encode())
     run.begin_session(step)
     groups = _Groups(run, step)
     rollouts = RolloutStore(run.path, step)
+    speed = Speed()
     pace.begin()
     saved = step
     last: Record | Pause | None = None
     with (
         open(run.path / "metrics.jsonl", "a") as metrics,
+        open(run.path / "times.jsonl", "a") as clock,
         tqdm(
             total=total_steps(config),
             initial=max(step, 0),
@@ -206,19 +218,24 @@ def _continue(
             saved = output.step
             pace.wrote(began)
 
-        for output in announced(trainer, config):
+        for output, seconds in announced(trainer, config):
             _release(state)
             # On resume a trainer repeats the output of the checkpoint's own step.
             if output.step > step:
                 last = output
+                speed.add(output, seconds)
                 rollouts.write(output.step, output.rollouts)
                 if isinstance(output, Record):
-                    line = _line(output)
+                    line, times = _line(output), speed.take()
                     with writing(run.path / "metrics.jsonl"):
                         metrics.write(line)
                         metrics.flush()
+                        clock.write(json.dumps({"step": output.step, **times}) + "\n")
+                        clock.flush()
                     digest_of_records.update(line.encode())
-                    show(output)
+                    show(output, times)
+                    if lines:
+                        print(line_of(output, times, config), flush=True)
                     groups.add(output)
                     first = list(output.metrics.items())[:3]
                     bar.set_postfix({key: f"{value:.3g}" for key, value in first}, refresh=False)
@@ -325,7 +342,7 @@ def _check_earlier(run: Run, step: int, digests: Mapping[str, str]) -> str:
 
 
 def _save_checkpoint(run: Run, output: Record | Pause, digests: dict[str, str]) -> None:
-    """Write checkpoints/step-NNNNNNNN.safetensors, then delete the previous one.
+    """Write checkpoints/step-NNNNNNNN.safetensors, then delete those that are not kept.
 
     It holds the `digests` of records, groups and rollouts, so that lost and changed ones are
     noticed.
@@ -339,7 +356,11 @@ def _save_checkpoint(run: Run, output: Record | Pause, digests: dict[str, str]) 
 
 
 def _drop_older_checkpoints(run: Run) -> None:
-    for path in run.checkpoints[:-1]:
+    """Keep the newest checkpoint, or as many as LAB_KEEP_CHECKPOINTS says."""
+    kept = os.environ.get(KEPT, "1")
+    if not kept.isdecimal() or int(kept) < 1:
+        raise LabError(f"{KEPT} = {kept!r}: it must be a whole number of at least 1")
+    for path in run.checkpoints[: -int(kept)]:
         path.unlink()
 
 
@@ -379,7 +400,8 @@ def checkpoint_of(run: Run, step: int | None = None) -> Path:
     if step is not None and step not in paths:
         raise LabError(
             f"{run.path} has no checkpoint of step {step}: there is"
-            f" {', '.join(map(str, paths))}; a training keeps its newest"
+            f" {', '.join(map(str, paths))}; a training keeps its newest, or"
+            " more with keep_checkpoints"
         )
     return paths[max(paths) if step is None else step]
 

@@ -97,7 +97,7 @@ class Loop:
             self.sums = added(self.sums, metrics | {"steps": 1})
             done = step + 1
             standing = Standing(done, self.state)
-            if done % self.config.log_every == 0 or done == self.config.steps:
+            if self.config.records(done):
                 steps = self.sums.pop("steps")
                 means = {name: self.sums[name] / steps for name in sorted(self.sums)}
                 self.sums = {}
@@ -117,11 +117,6 @@ class Loop:
         with self.engine.current() as engine:
             answered = ask(config, self.credit, engine, self.verifier, step, prompts, golds)
             prompt_ids = encode_prompts(engine, prompts, config.max_tokens)
-        self.rollouts = rollout_columns(
-            (problem.id, i, answer.text, len(answer.ids), verdict.reward, answer.finish == LENGTH)
-            for problem, each in zip(problems, answered, strict=True)
-            for i, (answer, verdict) in enumerate(each)
-        )
         rows = [
             [Row(ids, list(answer.ids), torch.tensor(answer.logp)) for answer, _ in each]
             for ids, each in zip(prompt_ids, answered, strict=True)
@@ -133,6 +128,19 @@ class Loop:
             for rollout, reward, advantage in zip(group.rollouts, group.rewards, A, strict=True):
                 row = rows[int(group.problem)][rollout.index]
                 row.reward, row.advantage = float(reward), advantage
+        self.rollouts = rollout_columns(
+            (
+                problem,
+                i,
+                answer.text,
+                len(answer.ids),
+                verdict.reward,
+                row.advantage,
+                answer.finish == LENGTH,
+            )
+            for problem, each, of_problem in zip(problems, answered, rows, strict=True)
+            for i, ((answer, verdict), row) in enumerate(zip(each, of_problem, strict=True))
+        )
         metrics |= measured(answered, groups, self.credit.estimator)
         return [row for each in rows for row in each], metrics
 
@@ -173,7 +181,9 @@ class Loop:
         return means | {"log-probability mismatch": max(mismatches)}
 
     def evaluated(self, standing: Standing, metrics: Mapping[str, float]) -> Record:
-        """The record of a step: its metrics, and pass@k on every held-out set."""
+        """The record of a step: its metrics, and where one is due pass@k on every held-out set."""
+        if not self.config.evaluates(standing.step):
+            return Record(standing.step, {**metrics, **self.credit.totals()}, standing)
         sampling = evaluation_sampling(self.config)
         with self.engine.current() as engine:
             counts = {

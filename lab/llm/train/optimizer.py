@@ -44,7 +44,7 @@ def set_learning_rate(optimizer: Optimizer, config: LanguageModelConfig, update:
 
 
 def recorded_rate(config: LanguageModelConfig, step: int) -> dict[str, float]:
-    """The metric "learning rate", of the last update of a step; none where it never changes."""
-    if step == 0 or (config.schedule == "constant" and config.warmup == 0):
+    """The metric "learning rate", of the last update of a step; none of step 0."""
+    if step == 0:
         return {}
     return {"learning rate": learning_rate(config, step * config.updates - 1)}

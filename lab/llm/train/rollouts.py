@@ -12,6 +12,7 @@ from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
 from lab.judge.rewards import Judge
 from lab.judge.verifier import Verdict
+from lab.llm.data.datasets import Problem
 from lab.llm.data.prompts import LENGTH
 from lab.llm.engines.base import Completion, Engine, Sampling
 from lab.llm.train.credit import Credit
@@ -114,27 +115,31 @@ def group_metrics(
 
 
 def rollout_columns(
-    rows: Iterable[tuple[str, int, str, int, float | None, bool]],
+    rows: Iterable[tuple[Problem, int, str, int, float | None, float, bool]],
 ) -> dict[str, list[Any]]:
     """The columns of `lab.training.records.Record.rollouts`: one row a rollout.
 
     | column | meaning |
     |---|---|
-    | `problem` | the problem's id |
+    | `problem`, `question`, `gold` | the problem's id, question and gold answer |
     | `index` | which of the problem's rollouts it is |
     | `text` | the answer |
     | `tokens` | its tokens, the end token included |
     | `length` | its characters; this one is no part of `rows` |
     | `reward` | the verifier's, before the truncation policy; None where it gave none |
+    | `advantage` | what the estimator gave the answer; 0 of one that it did not see |
     | `truncated` | whether the answer reached the limit before it ended |
     """
-    problem, index, text, tokens, reward, truncated = map(list, zip(*rows, strict=True))
+    problems, index, text, tokens, reward, advantage, truncated = map(list, zip(*rows, strict=True))
     return {
-        "problem": problem,
+        "problem": [problem.id for problem in problems],
+        "question": [problem.question for problem in problems],
+        "gold": [problem.answer for problem in problems],
         "index": index,
         "text": text,
         "tokens": tokens,
         "length": [len(answer) for answer in text],
         "reward": reward,
+        "advantage": np.asarray(advantage, np.float32).tolist(),
         "truncated": truncated,
     }

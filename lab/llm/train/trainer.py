@@ -39,7 +39,7 @@ def train(
     of the other worlds (train pass@1, solved, dead groups, induced weight, entropy, mean length,
     truncated, log-probability mismatch), or TRL's names for what only TRL reports (grad_norm, loss,
     kl, clip_ratio/...). grad_norm is the mean over optimiser steps of the gradient's norm before
-    clipping, with either trainer. "learning rate", where it changes, is that of the last update. Of
+    clipping, with either trainer. "learning rate" is that of the last update. Of
     real rewards the mean reward is recorded, and of the training batches no
     pass rate, share solved or induced weight (`lab.llm.train.task`). Columns of groups: set,
     problem, n, right.

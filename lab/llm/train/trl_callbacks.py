@@ -268,8 +268,7 @@ class TRLRun(_TrainerCallback):
             self.reset_reference()
         self.synchronize_processes()
         # Logs follow the step of the whole training; TRL counts from where it resumed.
-        log_is_due = step % self.config.log_every == 0
-        control.should_log = log_is_due or step == self.config.steps
+        control.should_log = self.config.records(step)
         if not control.should_log:
             # With TRL's sums for the next record.
             standing = Standing(step, lambda at: self.state_at(at) | self.running_sums())
@@ -283,8 +282,8 @@ class TRLRun(_TrainerCallback):
     # Records
 
     def send_record(self, step: int, logs: dict[str, float]) -> None:
-        """Evaluate and send the record of a step, from the main process."""
-        metrics, groups = self.evaluate()
+        """Evaluate where it is due, and send the record of a step, from the main process."""
+        metrics, groups = self.evaluate() if self.config.evaluates(step) else ({}, {})
         standing = Standing(step, self.state_at)
         if not self.trainer.accelerator.is_main_process:
             self.send(Pause(step, standing))
@@ -314,19 +313,24 @@ class TRLRun(_TrainerCallback):
         gathered = {name: values.tolist() for name, values in self.trainer.gathered.items()}
         if not gathered:
             return {}
-        N, texts = self.config.rollouts, self.trainer._logs["completion"]  # TRL's, of one batch
-        names = ("problem", "tokens", "reward", "cut")
-        columns = zip(texts, *(gathered[name] for name in names), strict=True)
+        N, logs = self.config.rollouts, self.trainer._logs  # TRL's, of one batch
+        columns = zip(
+            logs["completion"],
+            logs["advantages"],
+            *(gathered[name] for name in ("problem", "tokens", "reward", "cut")),
+            strict=True,
+        )
         return rollout_columns(
             (
-                self.problems[number][0].id,
+                self.problems[number][0],
                 row % N,
                 text,
                 tokens,
                 None if math.isnan(reward) else reward,
+                advantage,
                 cut,
             )
-            for row, (text, number, tokens, reward, cut) in enumerate(columns)
+            for row, (text, advantage, number, tokens, reward, cut) in enumerate(columns)
         )
 
     def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
