@@ -77,8 +77,17 @@ def test_nothing_is_chosen_before_all_runs_have_finished():
     assert next_one.missing == [(0.8, 1), (0.8, 2)]
 
 
-def test_a_metric_that_no_record_has_is_refused():
-    assert "unknown metric of tabular/run 'pass@2'" in refusal(choice, peak(0.2), metric="pass@2")
+@pytest.mark.parametrize("finished", [lambda rate: True, lambda rate: rate == 0.1])
+def test_a_metric_that_no_record_has_is_refused_as_soon_as_one_run_has_finished(finished):
+    said = refusal(choice, peak(0.2), metric="pass@2", finished=finished)
+    assert "unknown metric of tabular/run 'pass@2'" in said
+
+
+def test_a_misspelt_metric_costs_one_run(sweep, capsys, runs):
+    sweep.write_text(sweep.read_text().replace('"log-likelihood"', '"log-likelyhood"'))
+    assert main(["sweep", str(sweep), "--train", "--jobs", "1"]) == 1
+    assert "did you mean 'log-likelihood'?" in capsys.readouterr().err
+    assert len([*runs.glob("tabular/*/done.json")]) == 1
 
 
 @pytest.fixture

@@ -42,8 +42,14 @@ def run_notebook(
     (`lab.runs.readiness`). `checkpoint_minutes`: as for `lab.runs.training.train`. SIGTERM is
     passed on to the kernel, and then `Terminated` is raised (`lab.training.termination`).
     """
+    import nbformat
+
     chosen = experiment(config.name)
     check_notebook(chosen)
+    cells = nbformat.read(chosen.notebook, as_version=4).cells
+    read = [cell.source for cell in cells if without not in cell.metadata.get("tags", [])]
+    if (elsewhere := _where_it_runs(chosen)) and any("runs.results" in source for source in read):
+        raise LabError(f"{chosen.notebook.name} reads recorded runs, which are not here{elsewhere}")
     run = Run.of(config)
     if not run.finished:
         machine = price_and_hours | {"checkpoint_minutes": checkpoint_minutes}
@@ -156,7 +162,7 @@ def _where_it_runs(chosen: Experiment) -> str:
     if chosen.notebook.parent != NOTEBOOKS or project().root == CHECKOUT:
         return ""
     here = f", or here: lab train {chosen.name}" if chosen.trainer else ""
-    return f"; the lab's lessons read its recorded runs: run this one in a clone of the lab{here}"
+    return f": run this lesson in a clone of the lab{here}"
 
 
 def _kernel_manager(started: Callable[[int], None]) -> type:

@@ -67,10 +67,9 @@ class Rule:
         first = [run_at(rate, seed).id for rate in rates for seed in self.seeds]
         while True:
             runs = {(rate, seed): run_at(rate, seed) for rate in rates for seed in self.seeds}
-            missing = [place for place, run in runs.items() if not run.finished]
-            if missing:
+            values = {place: self._value(run) for place, run in runs.items() if run.finished}
+            if missing := [place for place in runs if place not in values]:
                 return Choice(setting, self.metric, {}, first, missing)
-            values = {place: self._value(run) for place, run in runs.items()}
             means = {
                 rate: sum(values[rate, seed] for seed in self.seeds) / len(self.seeds)
                 for rate in rates

@@ -54,12 +54,15 @@ def sweep(
     """Run the unfinished runs of a sweep file, as many at a time as the `executor` has slots.
 
     `verb` is the command for each: "run", or "train", which needs no Jupyter. If the file chooses
-    learning rates (lab.runs.rates), the runs that decide them come first. Terminated: SIGTERM came.
+    learning rates (lab.runs.rates), the runs that decide them come first, and
+    one of these before all others. Terminated: SIGTERM came.
     """
     before: list[Run] = []
     now: list[Run] = []
     while True:
         deciding = missing_for_rates(path)
+        if deciding and not now:  # a metric that no run has is refused after the first one
+            deciding = deciding[:1]
         part = _run_all(path.stem, deciding or read_sweep(path), executor, keep_going, verb)
         before += part.before
         now += part.now
