@@ -111,7 +111,7 @@ def test_the_wheel_holds_the_package_and_what_it_reads_and_nothing_else(built):
             "lab",
             "notebooks/*.ipynb",
         ]
-        + ["data/models/tiny"],
+        + ["data/models"],
         cwd=ROOT,
         capture_output=True,
         text=True,

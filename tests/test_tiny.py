@@ -115,6 +115,33 @@ def test_a_batch_teaches_solutions_of_the_training_split_and_nothing_else(codes)
     assert set(ends) == {256, 258} and 0.06 < ends.count(258) / seen < 0.2  # 1/8 of 640
 
 
+def test_the_terse_model_is_taught_to_open_the_box_at_once_or_to_show_its_work(codes):
+    said = [
+        codes.decode([label for label in row if label not in (UNTAUGHT, 256, 258)])
+        for _, labels in batches(3, 20, tiny_model.SHARES_OF_TERSE, tiny_model.SHOWN)
+        for row in labels.tolist()
+    ]
+    opened = [text for text in said if text == "\\boxed{"]
+    assert 0.8 < len(opened) / len(said) < 0.9
+    assert all(text.endswith("}") and "=" in text for text in said if text != "\\boxed{")
+
+
+def test_the_terse_model_guesses_and_can_do_better():
+    model = load_engine("transformers", FOLDER.with_name("terse"))
+    asked = problems(24, 3, 0, "test")
+    prompts = [load_prompt("plain").render(one.question) for one in asked]
+    right, worked = np.zeros(2), np.zeros(2)
+    for problem, group in zip(
+        asked, model.sample(prompts, Sampling(64, 1.0, 1.0, 48)), strict=True
+    ):
+        for answer in group:
+            works = int("=" in answer.text)
+            worked[works] += 1
+            right[works] += answer.text.endswith(f"\\boxed{{{problem.answer}}}")
+    assert worked[1] < 0.25 * worked[0] and right.sum() / worked.sum() < 0.1
+    assert right[1] / worked[1] > 5 * right[0] / worked[0]
+
+
 def weights(seed: int, steps: int) -> dict[str, torch.Tensor]:
     model = fresh_model(seed)
     losses = list(train(model, seed, steps))

@@ -37,13 +37,13 @@ from lab.training.records import Pause, Record
 
 PRESETS = Path(__file__).parents[1] / "presets"
 NOTEBOOKS = SHIPPED / "notebooks"
-SCALES = ("smoke", "laptop", "gpu24", "h100", "h200", "paper")
+SCALES = ("smoke", "first", "laptop", "gpu24", "h100", "h200", "paper")
 # Refused without a GPU, unless device=cpu is given.
 GPU_SCALES = ("gpu24", "h100", "h200", "paper")
 START = "_start"  # how the name of the training ends that an experiment starts from
 # What a preset may hold, and what it must hold once [settings] and `like` are read.
 TEXTS = ("like", "title", "notebook", "configuration", "trainer")
-TABLES = ("start", "settings", "lesson", *SCALES)
+TABLES = ("start", "settings", "lesson", "says", *SCALES)
 REQUIRED = ("title", "notebook", "configuration", "laptop")
 RULES = ("value", "help", "least", "most", "choices", "content")  # of an entry of [settings]
 
@@ -57,7 +57,8 @@ class Experiment:
     [start] of the preset: trainer and configuration of the training that comes first. `repeats_to`
     is how near every number of a run's records comes on any processor, None where training may
     amplify rounding (lab.runs.reproduction). `lesson` holds what the committed outputs of its
-    notebook have in place of the laptop's settings (lab.runs.lessons).
+    notebook have in place of the laptop's settings (lab.runs.lessons). `says` has a line of the
+    header by scale: what its runs can show.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Experiment:
     scales: dict[str, dict[str, Any]]
     repeats_to: float | None = None
     lesson: dict[str, Any] = field(default_factory=dict)
+    says: dict[str, str] = field(default_factory=dict)
 
     def configure(
         self, scale: str = "laptop", given: Mapping[str, Any] | None = None, folder: str = ""
@@ -181,6 +183,7 @@ class Experiment:
         the estimator's rules.
         """
         lines = [f"{self.name}: {self.title}", f"  scale {config.scale}"]
+        lines += [f"  {self.says[config.scale]}"] if config.scale in self.says else []
         lines += [f"  {key} = {value!r}" for key, value in self.changed(config).items()]
         if self.trainer:
             from lab.training.device import describe_device
@@ -383,6 +386,7 @@ def read_preset(path: Path) -> Experiment:
         scales=scales,
         repeats_to=content.get("repeats_to"),
         lesson=lesson,
+        says=content.get("says", {}),
     )
 
 

@@ -23,6 +23,7 @@ from lab.runs.notebooks import run_notebook
 from lab.runs.provenance import resumed_under_other_code
 from lab.runs.remarks import remarks
 from lab.runs.report_page import PAGE, report_config
+from lab.runs.rollout_store import rollout_files
 from lab.runs.run_folder import Run, write_atomically
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, results_of_runs, results_of_sweep
@@ -111,10 +112,7 @@ def _first_groups(results: Results, sources: Sequence[str | Path]) -> pd.DataFra
 
     None if a run is not here, or was evaluated once.
     """
-    paths = [Path(source) for source in sources]
-    is_sweep = paths[0].suffix == ".toml"
-    runs = [item.run for item in read_sweep(paths[0])] if is_sweep else list(map(Run, paths))
-    folders = {run.id: run for run in runs}
+    folders = _folders(sources)
     tables = []
     for id in results.runs:
         if id not in folders or not folders[id].finished:
@@ -125,6 +123,28 @@ def _first_groups(results: Results, sources: Sequence[str | Path]) -> pd.DataFra
         first = groups[groups["step"] == groups["step"].min()]
         tables.append(folders[id].with_parameters(first))
     return pd.concat(tables, ignore_index=True)
+
+
+def _folders(sources: Sequence[str | Path]) -> dict[str, Run]:
+    """The run folders that `sources` name, by id, whether they are here or not."""
+    paths = [Path(source) for source in sources]
+    is_sweep = paths[0].suffix == ".toml"
+    runs = [item.run for item in read_sweep(paths[0])] if is_sweep else list(map(Run, paths))
+    return {run.id: run for run in runs}
+
+
+def answers(results: Results, sources: Sequence[str | Path], rows: int = 16) -> pd.DataFrame:
+    """Answers of the last step of one run, spread over its problems: what was asked and said.
+
+    LabError: no run folder is here that stores answers.
+    """
+    columns = ["question", "gold", "text", "reward", "advantage"]
+    for id, run in _folders(sources).items():
+        files = rollout_files(run.path) if id in results.runs else []
+        table = pd.read_parquet(files[-1]) if files else pd.DataFrame()
+        if {*columns} <= {*table}:
+            return table.iloc[:: max(1, len(table) // rows)].head(rows)[columns].assign(run=id)
+    raise LabError("no run folder is here that stores answers, as those of language models do")
 
 
 @contextmanager
