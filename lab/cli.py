@@ -13,7 +13,6 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -494,15 +493,11 @@ def _data(arguments: argparse.Namespace) -> None:
 def _audit(arguments: argparse.Namespace) -> None:
     from lab.rollouts.counting import Choice
     from lab.show.audit import audit, draw
-    from lab.show.following import follow
     from lab.show.paired_audit import audit_pair
 
     if arguments.picture and arguments.picture.suffix not in (".pdf", ".png"):
         raise LabError(f"--picture {arguments.picture}: its name must end in .pdf or .png")
     choice = Choice(**{each.name: getattr(arguments, each.name) for each in fields(Choice)})
-    if arguments.follow:
-        with suppress(KeyboardInterrupt):  # after Ctrl-C comes the audit of what is there
-            follow(arguments.path, partial(print, flush=True))
     if arguments.other:
         report = audit_pair(arguments.path, arguments.other, choice)
     else:

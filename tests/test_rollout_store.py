@@ -1,21 +1,17 @@
 """The rollouts of our own trainings: stored a step at a time, dropped where a run goes back, read
-by the audit, and followed.
+by the audit.
 """
 
 import json
-import threading
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from lab.cli import main
 from lab.llm.data.datasets import Problem
 from lab.llm.train.rollouts import rollout_columns
 from lab.runs.rollout_store import RolloutStore, rollout_files
-from lab.runs.run_folder import Run
 from lab.show.audit import audit, read_counts
-from lab.show.following import follow
 
 PROBLEMS = [Problem(f"a/{i}", f"{i}+1=?", str(i + 1), "a") for i in range(3)]
 
@@ -83,37 +79,3 @@ def test_the_audit_reads_them_with_the_weighting_of_the_run(run):
     assert "trained with maxrl, by the settings of the run" in report.notes
     assert list(report.weights[1].columns) == ["maxrl", "rloo", "grpo", "pacs_anchor"]
     assert np.allclose(report.weights[1].sum(), 1)
-
-
-def test_following_tells_every_step_once_and_ends_with_the_run(run):
-    told = []
-    seen = threading.Event()
-
-    def say(line):
-        told.append(line)
-        seen.set()
-
-    thread = threading.Thread(target=follow, args=(run, say, 0.01))
-    thread.start()
-    assert seen.wait(20)
-    RolloutStore(run, 3).write(4, columns(4))
-    Run(run).finish(1.0)
-    thread.join(20)
-    assert not thread.is_alive()
-    assert [line.split(":")[0] for line in told] == [f"step {step}" for step in (1, 2, 3, 4)]
-    assert told[0] == (
-        "step 1: 4 of 12 right, 0 of 3 groups dead, 8.3% truncated, 3 tokens on average"
-    )
-    assert "3 of 11 right" in told[2] and told[2].endswith(", 1 lost")
-
-
-def test_the_command_follows_and_then_tells_the_whole(run, capsys):
-    Run(run).finish(1.0)
-    main(["audit", str(run), "--follow"])
-    out = capsys.readouterr().out
-    assert out.index("step 3: ") < out.index("share of problems")
-
-
-def test_what_cannot_be_followed_is_refused(tmp_path, capsys):
-    assert main(["audit", str(tmp_path), "--follow"]) == 1
-    assert "stores no rollouts" in capsys.readouterr().err
