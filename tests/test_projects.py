@@ -239,6 +239,7 @@ def test_a_fault_in_the_script_of_a_figure_is_one_sentence_with_its_line(study, 
 def test_a_lesson_of_the_lab_that_lacks_its_recorded_runs_says_where_it_runs(study, capsys):
     assert main(["run", "tabular", "steps=2", "problems=16"]) == 1
     assert capsys.readouterr().err.endswith("in a clone of the lab, or here: lab train tabular\n")
+    assert not [*study.glob("runs/tabular/*")]  # nothing was trained before
 
 
 def test_the_rates_that_a_sweep_chose_are_told_where_it_is_recorded_and_reported(study, capsys):

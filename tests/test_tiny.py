@@ -128,17 +128,17 @@ def test_the_terse_model_is_taught_to_open_the_box_at_once_or_to_show_its_work(c
 
 def test_the_terse_model_guesses_and_can_do_better():
     model = load_engine("transformers", FOLDER.with_name("terse"))
-    asked = problems(24, 3, 0, "test")
+    asked = problems(48, 3, 0, "test")
     prompts = [load_prompt("plain").render(one.question) for one in asked]
     right, worked = np.zeros(2), np.zeros(2)
     for problem, group in zip(
-        asked, model.sample(prompts, Sampling(64, 1.0, 1.0, 48)), strict=True
+        asked, model.sample(prompts, Sampling(16, 1.0, 1.0, 48)), strict=True
     ):
         for answer in group:
             works = int("=" in answer.text)
             worked[works] += 1
             right[works] += answer.text.endswith(f"\\boxed{{{problem.answer}}}")
-    assert worked[1] < 0.25 * worked[0] and right.sum() / worked.sum() < 0.1
+    assert worked[1] < worked[0] / 2 and right.sum() / worked.sum() < 0.15
     assert right[1] / worked[1] > 5 * right[0] / worked[0]
 
 

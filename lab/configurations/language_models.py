@@ -191,14 +191,6 @@ class LanguageModelConfig(Config):
     )
     seed: int = random_seed("the order of the problems and of the rollouts")
 
-    def evaluates(self, step: int) -> bool:
-        """Whether the held-out sets are evaluated after this step: the first and the last are."""
-        return step in (0, self.steps) or step % (self.eval_every or self.log_every) == 0
-
-    def records(self, step: int) -> bool:
-        """Whether there is a record of this step."""
-        return self.evaluates(step) or step % self.log_every == 0
-
     def refuse(self, names: Iterable[str], reason: str, instead: str = "") -> None:
         """LabError: one of these settings is not at its default, and would be ignored.
 

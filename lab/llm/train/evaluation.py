@@ -19,6 +19,16 @@ from lab.shapes import Int
 from lab.training.rng import stream_seed
 
 
+def evaluation_is_due(config: LanguageModelConfig, step: int) -> bool:
+    """Whether the held-out sets are evaluated after this step, as after step 0 and the last."""
+    return step in (0, config.steps) or step % (config.eval_every or config.log_every) == 0
+
+
+def record_is_due(config: LanguageModelConfig, step: int) -> bool:
+    """Whether there is a record of this step."""
+    return evaluation_is_due(config, step) or step % config.log_every == 0
+
+
 def evaluation_sampling(config: LanguageModelConfig) -> Sampling:
     """How held-out problems are sampled: `samples` completions each, in a stream of its own."""
     # The name of the random stream is older than the method's; changing it changes the draws.

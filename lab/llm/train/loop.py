@@ -31,7 +31,13 @@ from lab.llm.engines.model_costs import micro_batches
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.credit import credit_of
-from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
+from lab.llm.train.evaluation import (
+    count_right,
+    evaluation_is_due,
+    evaluation_sampling,
+    pass_rates,
+    record_is_due,
+)
 from lab.llm.train.optimizer import adamw, recorded_rate, set_learning_rate
 from lab.llm.train.rollouts import ask, measured, rollout_columns, rollouts_of
 from lab.llm.train.task import Task, held_out_problems, problems_of_step, training_problems
@@ -97,7 +103,7 @@ class Loop:
             self.sums = added(self.sums, metrics | {"steps": 1})
             done = step + 1
             standing = Standing(done, self.state)
-            if self.config.records(done):
+            if record_is_due(self.config, done):
                 steps = self.sums.pop("steps")
                 means = {name: self.sums[name] / steps for name in sorted(self.sums)}
                 self.sums = {}
@@ -182,7 +188,7 @@ class Loop:
 
     def evaluated(self, standing: Standing, metrics: Mapping[str, float]) -> Record:
         """The record of a step: its metrics, and where one is due pass@k on every held-out set."""
-        if not self.config.evaluates(standing.step):
+        if not evaluation_is_due(self.config, standing.step):
             return Record(standing.step, {**metrics, **self.credit.totals()}, standing)
         sampling = evaluation_sampling(self.config)
         with self.engine.current() as engine:

@@ -28,7 +28,13 @@ from lab.llm.engines.imports import transformers, trl
 from lab.llm.engines.model_costs import micro_batches
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
-from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
+from lab.llm.train.evaluation import (
+    count_right,
+    evaluation_is_due,
+    evaluation_sampling,
+    pass_rates,
+    record_is_due,
+)
 from lab.llm.train.grpo_options import grpo_options
 from lab.llm.train.optimizer import recorded_rate, set_learning_rate
 from lab.llm.train.rollouts import rollout_columns
@@ -268,7 +274,7 @@ class TRLRun(_TrainerCallback):
             self.reset_reference()
         self.synchronize_processes()
         # Logs follow the step of the whole training; TRL counts from where it resumed.
-        control.should_log = self.config.records(step)
+        control.should_log = record_is_due(self.config, step)
         if not control.should_log:
             # With TRL's sums for the next record.
             standing = Standing(step, lambda at: self.state_at(at) | self.running_sums())
@@ -283,7 +289,8 @@ class TRLRun(_TrainerCallback):
 
     def send_record(self, step: int, logs: dict[str, float]) -> None:
         """Evaluate where it is due, and send the record of a step, from the main process."""
-        metrics, groups = self.evaluate() if self.config.evaluates(step) else ({}, {})
+        due = evaluation_is_due(self.config, step)
+        metrics, groups = self.evaluate() if due else ({}, {})
         standing = Standing(step, self.state_at)
         if not self.trainer.accelerator.is_main_process:
             self.send(Pause(step, standing))
