@@ -24,6 +24,7 @@ from lab.mathematics.objectives import Objective, objective
 from lab.mathematics.stopping import rule_of_training
 from lab.shapes import Bool, Float, Shaped
 from lab.toy.multinomial import RolloutsSpent, draw_counts, draw_counts_until, listed
+from lab.toy.practised import Practice
 from lab.toy.worlds import World
 from lab.training.checkpoint import memory_state, restored_memory
 
@@ -48,8 +49,11 @@ class GradientSource:
     """
 
     memory: Memory | None = None
+    practice: Practice | None = None
 
-    def __init__(self, name: str, gradient: str, rollouts: int, stopping: str = "") -> None:
+    def __init__(
+        self, name: str, gradient: str, rollouts: int, stopping: str = "", practice: str = ""
+    ) -> None:
         self.gradient = gradient
         self.rollouts = rollouts
         self.rule = rule_of_training(stopping, name, rollouts)
@@ -68,11 +72,20 @@ class GradientSource:
             self.target = estimator(name) if self.memory is None else self.memory.estimator()
             # Raises LabError, before anything runs, where the estimator needs more rollouts.
             self.target.coefficients(rollouts)
+        if practice:
+            if gradient != "sampled" or stopping or self.memory is not None:
+                raise LabError(
+                    f"practice = {practice!r} is for groups of N sampled rollouts: set gradient to"
+                    " 'sampled', leave stopping empty and take an estimator without a memory"
+                )
+            self.practice = Practice(name, rollouts, practice)
 
     @classmethod
-    def of(cls, config: TabularConfig | DigitsConfig | ImagesConfig | MazeConfig) -> GradientSource:
+    def of(
+        cls, config: TabularConfig | DigitsConfig | ImagesConfig | MazeConfig, practice: str = ""
+    ) -> GradientSource:
         """That of a training with these settings. LabError: they exclude each other."""
-        source = cls(config.estimator, config.gradient, config.rollouts, config.stopping)
+        source = cls(config.estimator, config.gradient, config.rollouts, config.stopping, practice)
         if config.settings().get("rewards") == "graded":
             source.check_real_rewards()
         return source
@@ -96,6 +109,8 @@ class GradientSource:
             )
         N = self.rollouts
         binary = rewards.dtype == torch.bool
+        if self.practice is not None:
+            return self.practice.loss(logp, rewards, seed)
         if self.rule is not None:
             counts = draw_counts_until(self.rule, logp.detach().exp(), rewards, seed)
             self.spent.add(counts.sum(1))
@@ -128,6 +143,11 @@ class GradientSource:
             raise LabError(
                 "an estimator with a memory counts right answers, and graded rewards have none: set"
                 " rewards to 'binary'"
+            )
+        if self.practice is not None:
+            raise LabError(
+                "practice has a judge of right and wrong, and graded rewards have none: set rewards"
+                " to 'binary'"
             )
         if self.gradient == "conditional":
             raise LabError(
@@ -168,17 +188,21 @@ class GradientSource:
     def metrics(self) -> dict[str, float]:
         """Of a memory the weight of the next batch, of a rule the rollouts spent; else nothing."""
         weights = {} if self.memory is None else frozen_weights(self.memory, self.rollouts)
-        return weights | self.spent.metrics()
+        practised = {} if self.practice is None else self.practice.metrics()
+        return weights | self.spent.metrics() | practised
 
     def accumulated(self) -> dict[str, Tensor]:
         """The memory and the rollouts spent, as named tensors; empty where there are none."""
         memory = {} if self.memory is None else memory_state(self.memory)
-        return memory | self.spent.accumulated()
+        practised = {} if self.practice is None else self.practice.accumulated()
+        return memory | self.spent.accumulated() | practised
 
     def restore_accumulated(self, state: dict[str, Tensor]) -> None:
         """Restore what `accumulated` returned; `state` holds other tensors too."""
         if self.memory is not None:
             self._remember(restored_memory(self.memory, state))
+        if self.practice is not None:
+            self.practice.restore_accumulated(state)
         self.spent.restore_accumulated(state)
 
     def describe(self) -> list[str]:
@@ -192,6 +216,8 @@ class GradientSource:
             f"  {target.label} [{target.citation}], {self.gradient} with N = {self.rollouts}",
             f"  rules: {target.rules}",
         ]
+        if self.practice is not None:
+            lines.append(f"  in practice: {self.practice.recipe.spec}")
         return lines if self.memory is None else [*lines, IN_THE_HEADER]
 
 
@@ -205,6 +231,11 @@ class WithGradientSource(World):
 
     def losses(self, step: int) -> list[Tensor]:
         return [self.loss(step)]
+
+    @property
+    def updates(self) -> int:
+        practice = self.gradient_source.practice
+        return 1 if practice is None else practice.updates
 
     def accumulated(self) -> dict[str, Tensor]:
         return self.gradient_source.accumulated()

@@ -41,7 +41,7 @@ class Images(WithGradientSource):
 
     def __init__(self, config: ImagesConfig) -> None:
         self.config = config
-        self.gradient_source = GradientSource.of(config)
+        self.gradient_source = GradientSource.of(config, config.practice)
         self.pictures = pictures = image_source(config)
         channels, size, classes = pictures.channels, pictures.size, pictures.classes
         model = fresh_network(config.seed, config.net, channels, size, classes, config.width)
@@ -136,7 +136,7 @@ def gradient_norms(
 
 def preflight(config: DigitsConfig | ImagesConfig) -> list[str]:
     """The header's lines on the objective. LabError: the settings cannot run together."""
-    source = GradientSource.of(config)
+    source = GradientSource.of(config, config.practice)
     if isinstance(config, DigitsConfig):
         return source.describe()
     if config.data == "imagenet" and not config.folder_of_images:
