@@ -86,9 +86,9 @@ class ImagesConfig(Config):
 
     estimator: str = setting(ESTIMATOR)
     gradient: str = setting(
-        "sampled: gradient from N sampled labels; conditional: its mean given the number "
-        "of right ones; expected: its mean; exact: w(p) itself (with ml, cross-entropy)",
-        choices=("sampled", "conditional", "expected", "exact"),
+        "sampled: gradient from N sampled labels; expected: its mean over all draws; "
+        "exact: w(p) itself (with ml, cross-entropy)",
+        choices=("sampled", "expected", "exact"),
     )
     rollouts: int = setting("N, labels sampled per image and step", least=1, most=4096)
     stopping: str = setting(STOPPING, default="")
@@ -128,13 +128,6 @@ class ImagesConfig(Config):
     compile_model: bool = setting("compile the network with torch.compile")
     log_every: int = setting("steps between records", least=1, most=1_000_000)
     seed: int = random_seed("the initial weights, the images and the sampled labels")
-    rewards: str = setting(
-        "binary: 1 for the image's own label, 0 for the others; graded, of procedural images: the"
-        " share of shape, colour, texture and place that the label has right, for an estimator that"
-        " takes real rewards, such as lift(maxrl)",
-        choices=("binary", "graded"),
-        default="binary",
-    )
     evaluated_on: str = setting(
         "test images, or, of procedural images, as many others for validation: what a learning rate"
         " is chosen by",
@@ -220,9 +213,9 @@ class MazeConfig(MazeStartConfig):
 
     estimator: str = setting(ESTIMATOR)
     gradient: str = setting(
-        "sampled: gradient from N rollouts; conditional: its mean given the number of right ones; "
-        "expected: its mean; exact: w(p) itself (with ml, maximum likelihood)",
-        choices=("sampled", "conditional", "expected", "exact"),
+        "sampled: gradient from N rollouts; expected: its mean over all draws; "
+        "exact: w(p) itself (with ml, maximum likelihood)",
+        choices=("sampled", "expected", "exact"),
         default="sampled",
     )
     rollouts: int = setting("N, rollouts per maze and step", least=1, most=65_536)
@@ -246,13 +239,6 @@ class MazeConfig(MazeStartConfig):
         "learning rate of AdamW in reinforcement learning", least=1e-7, most=1.0
     )
     log_every: int = setting("steps between records", least=1, most=1_000_000)
-    rewards: str = setting(
-        "binary: 1 for a right rollout, 0 for a wrong one; graded: a wrong one has the share of the"
-        " way to the goal that it came (`lab.toy.maze_env.progress`), for an estimator that takes"
-        " real rewards, such as lift(maxrl)",
-        choices=("binary", "graded"),
-        default="binary",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

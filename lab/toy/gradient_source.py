@@ -10,7 +10,6 @@ from torch import Tensor
 from lab.configurations.toy_worlds import DigitsConfig, ImagesConfig, MazeConfig, TabularConfig
 from lab.errors import LabError
 from lab.losses import (
-    conditional_factor,
     counted,
     counted_sum,
     exact_factor,
@@ -35,7 +34,6 @@ class GradientSource:
     | `gradient` | meaning |
     |---|---|
     | "sampled" | N answers a problem are drawn and get the estimator's advantages: RLVR as it is |
-    | "conditional" | its mean given the number of right answers among the N: less noise |
     | "expected" | its mean over all draws, w_N(p) grad p: no noise, finite N |
     | "exact" | w(p) grad p for an objective of the catalogue; `ml` gives cross-entropy |
 
@@ -117,9 +115,9 @@ class GradientSource:
             return counted_sum(logp, counts, rewards, self.rule.baseline)
         if self.gradient != "sampled":
             if binary:
-                return self.loss_of_pass_rates(log_chance(logp, rewards), seed)
+                return self.loss_of_pass_rates(log_chance(logp, rewards))
             # The sum over levels of the loss of reaching each.
-            return over_levels(logp, rewards, lambda log_p: self.loss_of_pass_rates(log_p, seed))
+            return over_levels(logp, rewards, self.loss_of_pass_rates)
         assert isinstance(self.target, Estimator)
         counts = draw_counts(logp.detach().exp(), N, seed)
         if not binary:
@@ -149,11 +147,6 @@ class GradientSource:
                 "practice has a judge of right and wrong, and graded rewards have none: set rewards"
                 " to 'binary'"
             )
-        if self.gradient == "conditional":
-            raise LabError(
-                "gradient = 'conditional' averages over groups with a given number of right"
-                " answers, which real rewards do not have: take 'sampled' or 'expected'"
-            )
         if isinstance(self.target, Objective):
             return
         if self.target.real is None:
@@ -167,20 +160,11 @@ class GradientSource:
                 " known here: take gradient = 'sampled'"
             )
 
-    def loss_of_pass_rates(self, log_p: Float[Tensor, " problems"], seed: int) -> Float[Tensor, ""]:
-        """The loss from differentiable log pass rates, for every `gradient` but "sampled".
-
-        All random numbers follow from `seed`.
-        """
-        N, target = self.rollouts, self.target
-        if isinstance(target, Objective):
-            return population(log_p, exact_factor(log_p, target))
-        if self.gradient == "expected":
-            return population(log_p, expected_factor(log_p, target, N))
-        p = log_p.detach().exp().clamp(0, 1)
-        rng = torch.Generator(p.device).manual_seed(seed)
-        K = torch.binomial(torch.full_like(p, N), p, generator=rng)
-        return population(log_p, conditional_factor(log_p, K, target, N))
+    def loss_of_pass_rates(self, log_p: Float[Tensor, " problems"]) -> Float[Tensor, ""]:
+        """The loss from differentiable log pass rates, for every `gradient` but "sampled"."""
+        if isinstance(self.target, Objective):
+            return population(log_p, exact_factor(log_p, self.target))
+        return population(log_p, expected_factor(log_p, self.target, self.rollouts))
 
     def _remember(self, memory: Memory) -> None:
         self.memory, self.target = memory, memory.estimator()
