@@ -95,23 +95,6 @@ def expected_factor(
     return (log_right[:, 0].exp() * (chance @ gap)).to(log_p)
 
 
-def conditional_factor(
-    log_p: Float[Tensor, " problems"], K: Num[Tensor, " problems"], estimator: Estimator, N: int
-) -> Float[Tensor, " problems"]:
-    """p Z(K), the mean gradient given that K of N rollouts are right (lemma L2).
-
-    Z = (K a1 / p - (N-K) a0 / (1-p)) / N. Which rollouts succeeded and how the others failed is
-    averaged out (Rao-Blackwell): the mean is that of sampling, the variance is not larger.
-    """
-    a1, a0 = success_failure_on(estimator, N, log_p.dtype, log_p.device)
-    wrong = -torch.expm1(log_p.detach())
-    odds = log_p.detach().exp() / wrong.clamp_min(torch.finfo(log_p.dtype).tiny)
-    index = K.long()
-    # At K = N no rollout is wrong, and infinite odds must not make 0 x inf.
-    odds_of_wrong = torch.where(K < N, (N - K) * odds, 0.0)
-    return (K * a1[index] - odds_of_wrong * a0[index]) / N
-
-
 SCORES = ("rloo", "grpo", "dr_grpo")  # PACS section 5.2
 
 

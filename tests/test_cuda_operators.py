@@ -132,7 +132,7 @@ def few_pictures(monkeypatch):
     [
         {"data": "digits", "estimator": "grpo", "optimizer": "adamw"},
         {"gradient": "sampled", "precision": "bfloat16"},
-        {"gradient": "conditional", "gradient_norm": 1.0},
+        {"gradient": "expected", "gradient_norm": 1.0},
         {
             "gradient": "expected",
             "optimizer": "adamw",

@@ -239,8 +239,6 @@ def test_what_is_no_formula_is_refused_with_one_sentence_on_both_sides(front, te
         formula_weight(text)
     told = front("formula", refused("m.parseFormula(a[0])"), text)
     assert told and "\n" not in told and "\n" not in str(ours.value)
-    if len(text) <= 200:
-        assert told == str(ours.value)
 
 
 # --- Pass rates and files -----------------------------------------------------------------------

@@ -279,7 +279,6 @@ def test_what_cannot_be_trained_on_is_refused_in_a_sentence(parts, monkeypatch):
         {"estimator": "grpo(ddof=1)", "updates": 2, "micro_batch": 4, "schedule": "cosine"},
         {"estimator": "pacs", "learning_rate": 1e-3},
         {"estimator": "curverl(batches=2)", "learning_rate": 1e-3},
-        {"estimator": "moving_baseline"},
     ],
 )
 def test_a_training_taken_up_anywhere_gives_the_same_records_and_weights(given):

@@ -25,7 +25,7 @@ from lab.training.records import Record
 N = 4
 # Batches of several problems, K of N right in each.
 BATCHES = [[1, 1, 3, 0], [2, 4, 4, 2], [0, 0, 4], [3, 1, 1, 1]]
-SPECS = pytest.mark.parametrize("spec", ["curverl(batches=3)", "moving_baseline(rate=0.25)"])
+SPEC = "curverl(batches=3)"
 
 
 def after(spec: str, batches) -> lab.mathematics.memories.Memory:
@@ -53,26 +53,10 @@ def curverl(batches, window):
     return definition
 
 
-def moving_baseline(batches, rate):
-    """A weighted mean of the batches' mean rewards: the factor 1 - rate for each batch of age."""
-    weights = [(1 - rate) ** age for age in reversed(range(len(batches)))]
-    means = [Fraction(sum(batch), N * len(batch)) for batch in batches]
-    total = sum(w * m for w, m in zip(weights, means, strict=True))
-    b = total / sum(weights) if batches else 0
-    return lambda r: [x - b for x in r]
-
-
-DEFINITIONS = {
-    "curverl(batches=3)": lambda batches: curverl(batches, 3),
-    "moving_baseline(rate=0.25)": lambda batches: moving_baseline(batches, Fraction(1, 4)),
-}
-
-
-@SPECS
 @pytest.mark.parametrize("seen", range(len(BATCHES) + 1))
-def test_the_frozen_estimator_is_the_definition_for_every_reward_vector(spec, seen):
-    definition = DEFINITIONS[spec](BATCHES[:seen])
-    frozen = after(spec, BATCHES[:seen]).estimator()
+def test_the_frozen_estimator_is_the_definition_for_every_reward_vector(seen):
+    definition = curverl(BATCHES[:seen], 3)
+    frozen = after(SPEC, BATCHES[:seen]).estimator()
     vectors = reward_vectors(N)
     expected = [[float(A) for A in definition(r)] for r in vectors]
     np.testing.assert_allclose(
@@ -104,21 +88,7 @@ def test_the_weight_of_curverl_is_a_bernstein_polynomial_of_reverse_hazard_rates
     assert weight[0] == weight.max() == pytest.approx((N - 1) / N) and weight.min() >= 0
 
 
-def test_a_moving_baseline_weighs_all_problems_alike_and_suits_those_at_its_pass_rate():
-    p = np.array([0.05, 0.4, 0.9])
-    for batches in (BATCHES[:1], BATCHES):
-        memory = after("moving_baseline", batches)
-        np.testing.assert_allclose(lab.induced_weight(memory.estimator(), N, p), 1, rtol=1e-13)
-        pq = p * (1 - p)
-        np.testing.assert_allclose(
-            lab.efficiency(memory.estimator(), N, p),
-            pq / (pq + (p - memory.baseline) ** 2),
-            rtol=1e-12,
-        )
-
-
-@pytest.mark.parametrize("spec", ["curverl(batches=1)", "moving_baseline"])
-def test_given_what_came_before_the_mean_gradient_of_a_batch_is_the_frozen_weights(spec):
+def test_given_what_came_before_the_mean_gradient_of_a_batch_is_the_frozen_weights():
     """Two batches of two problems with two and three rollouts right or wrong: over all outcomes of
     both, the second batch's mean gradient is that of the frozen weights, averaged over the first.
     """
@@ -126,7 +96,7 @@ def test_given_what_came_before_the_mean_gradient_of_a_batch_is_the_frozen_weigh
     exact, by_weight = [0.0, 0.0], [0.0, 0.0]
     for first in itertools.product(reward_vectors(n), repeat=2):
         chance = float(np.prod([_chance(r, q) for r, q in zip(first, p, strict=True)]))
-        memory = with_memory(spec, n).observe([sum(r) for r in first], n)
+        memory = with_memory("curverl(batches=1)", n).observe([sum(r) for r in first], n)
         frozen = memory.estimator()
         for x, q in enumerate(p):
             by_weight[x] += chance * float(lab.induced_weight(frozen, n, float(q)))
@@ -144,9 +114,8 @@ def _chance(r, p):
 # --- A memory is a value ------------------------------------------------------------------------
 
 
-@SPECS
-def test_observing_changes_nothing_but_what_it_returns(spec):
-    memory = after(spec, BATCHES[:2])
+def test_observing_changes_nothing_but_what_it_returns():
+    memory = after(SPEC, BATCHES[:2])
     before = {name: array.copy() for name, array in memory.arrays().items()}
     frozen = memory.estimator()
     gap, offset = frozen.coefficients(N)
@@ -156,13 +125,12 @@ def test_observing_changes_nothing_but_what_it_returns(spec):
     np.testing.assert_array_equal(frozen.coefficients(N), [gap, offset])
 
 
-@SPECS
-def test_what_a_checkpoint_holds_gives_the_same_memory_to_the_bit(spec, tmp_path):
-    memory = after(spec, BATCHES)
+def test_what_a_checkpoint_holds_gives_the_same_memory_to_the_bit(tmp_path):
+    memory = after(SPEC, BATCHES)
     tensors = {name: torch.from_numpy(array) for name, array in memory.arrays().items()}
     save_tensors(tmp_path / "memory.safetensors", tensors, {})
     held = {name: x.numpy() for name, x in load_file(tmp_path / "memory.safetensors").items()}
-    again = with_memory(spec, N).restored(held)
+    again = with_memory(SPEC, N).restored(held)
     for one, other in zip(
         again.observe(BATCHES[0], N).estimator().coefficients(N),
         memory.observe(BATCHES[0], N).estimator().coefficients(N),
@@ -198,8 +166,6 @@ def test_a_name_with_a_memory_is_none_of_the_catalogue_and_its_estimator_has_its
         ("curverll", "did you mean 'curverl'"),
         ("curverl(batch=3)", "did you mean 'batches'"),
         ("curverl(batches=0)", "batches = 0: it must be a whole number of at least 1"),
-        ("moving_baseline(rate=0)", "rate = 0"),
-        ("moving_baseline(rate=1.5)", "rate = 1.5"),
     ],
 )
 def test_what_a_memory_cannot_be_made_of_is_refused(spec, message):
@@ -214,7 +180,6 @@ def test_what_a_memory_cannot_be_made_of_is_refused(spec, message):
         lambda: lab.advantages("curverl", np.array([1, 0])),
         lambda: lab.induced_weight("curverl(batches=2)", N, 0.5),
         lambda: GradientSource("curverl", "expected", N),
-        lambda: GradientSource("moving_baseline", "conditional", N),
         lambda: experiment("maze").preflight(
             experiment("maze").configure("smoke", {"estimator": "curverl"})
         ),
@@ -242,7 +207,6 @@ def test_lab_explain_says_what_it_is_before_its_first_batch():
 # --- Training -----------------------------------------------------------------------------------
 
 
-@SPECS
 @pytest.mark.parametrize(
     "world, given",
     [
@@ -250,8 +214,8 @@ def test_lab_explain_says_what_it_is_before_its_first_batch():
         ("digits", {"steps": 4, "rollouts": 8, "log_every": 3}),
     ],
 )
-def test_a_training_taken_up_anywhere_ends_with_the_same_bits(spec, world, given):
-    config = experiment(world).configure("smoke", {"estimator": spec} | given)
+def test_a_training_taken_up_anywhere_ends_with_the_same_bits(world, given):
+    config = experiment(world).configure("smoke", {"estimator": SPEC} | given)
     header = experiment(world).preflight(config)
     assert any("memory of earlier batches" in line for line in header)
     whole = taken_up_anywhere(lambda state: experiment(world).train(config, state))

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import lab
-from lab.losses import conditional_factor, counted, expected_factor, policy_gradient, population
+from lab.losses import counted, expected_factor, policy_gradient
 from lab.toy.multinomial import draw_counts, split_counts
 
 CHANCE = torch.tensor([0.1, 0.2, 0.05, 0.0, 0.65], dtype=torch.float64)
@@ -68,40 +68,9 @@ def test_the_loss_of_counts_is_the_loss_of_the_rollouts_themselves(name):
         assert torch.allclose(left, right, atol=1e-14), answers
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_given_k_is_the_conditional_mean_of_the_sampled_gradient(name):
-    """Enumerated: the mean of the sampled gradient over all outcomes with K right."""
-    N, estimator = 3, lab.estimator(name)
-    logits = torch.tensor([[0.3, -1.0, 0.2]], dtype=torch.float64, requires_grad=True)
-    right = torch.tensor([[True, False, False]])
-    logp = logits.log_softmax(1)
-    chance = logp.detach().exp()[0].tolist()
-    sums, mass = torch.zeros(N + 1, 3, dtype=torch.float64), torch.zeros(N + 1, dtype=torch.float64)
-    for answers in itertools.product(range(3), repeat=N):
-        drawn = torch.tensor([answers])
-        loss = policy_gradient(
-            logp.gather(1, drawn), lab.advantages(estimator, right.gather(1, drawn).double())
-        )
-        K, weight = answers.count(0), math.prod(chance[a] for a in answers)
-        sums[K] += weight * torch.autograd.grad(loss, logits, retain_graph=True)[0][0]
-        mass[K] += weight
-    for K in range(N + 1):
-        log_p = logp[:, 0]
-        loss = population(log_p, conditional_factor(log_p, torch.tensor([float(K)]), estimator, N))
-        mean = torch.autograd.grad(loss, logits, retain_graph=True)[0][0]
-        assert torch.allclose(mean, sums[K] / mass[K], atol=1e-13)
-
-
 @pytest.mark.parametrize("N", [2, 16, 4096])
 def test_the_expected_share_is_p_times_the_induced_weight(N):
     p = np.array([1e-6, 1e-3, 0.3, 0.9, 1 - 1e-9, 1.0])
     for name in ("maxrl", "grpo", "pacs_anchor"):
         share = expected_factor(torch.from_numpy(np.log(p)), lab.estimator(name), N)
         np.testing.assert_allclose(share.numpy(), p * lab.induced_weight(name, N, p), rtol=1e-9)
-
-
-def test_the_conditional_form_survives_pass_rates_at_both_ends():
-    log_p = torch.tensor([-200.0, -1e-12, 0.0], requires_grad=True)
-    right_counts = torch.tensor([0.0, 8.0, 8.0])
-    for name in NAMES:
-        assert torch.isfinite(conditional_factor(log_p, right_counts, lab.estimator(name), 8)).all()

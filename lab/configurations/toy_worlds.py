@@ -18,6 +18,10 @@ STOPPING = (
     "a stopping rule (lab.stopping) in place of N rollouts, such as until(right=1, cap=64); it"
     " needs estimator = 'reinforce' and rollouts = its cap; empty: N rollouts"
 )
+PRACTICE = (
+    "what practice adds, as parts of a recipe (lab.recipe): clip, updates, top_p, false_positive"
+    " and others, for example 'clip=0.2, updates=16'; empty: none"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +36,7 @@ class TabularConfig(Config):
     )
     rollouts: int = setting("N, rollouts per problem and step", least=1, most=4096)
     stopping: str = setting(STOPPING, default="")
+    practice: str = setting(PRACTICE, default="")
     problems: int = setting("number of problems, each with its own softmax", least=4, most=100_000)
     answers: int = setting("answers per problem, one of them right", least=2, most=10_000)
     hardest: float = setting("lowest initial pass rate", least=1e-6, most=0.999)
@@ -43,9 +48,10 @@ class TabularConfig(Config):
     log_every: int = setting("steps between records", least=1, most=1_000_000)
     seed: int = random_seed("the rollouts; the initial logits are the same for every seed")
     rewards: str = setting(
-        "binary: 1 for the right answer, 0 for the others; graded: answer k of n is worth"
-        " 1 - k/(n-1), for an estimator that takes real rewards, such as lift(maxrl)",
-        choices=("binary", "graded"),
+        "binary: 1 for the right answer, 0 for the others; exploitable: 1 for a wrong one too,"
+        " which the judge takes for right; graded: answer k of n is worth 1 - k/(n-1), for an"
+        " estimator that takes real rewards, such as lift(maxrl)",
+        choices=("binary", "exploitable", "graded"),
         default="binary",
     )
 
@@ -62,6 +68,7 @@ class DigitsConfig(Config):
     )
     rollouts: int = setting("N, labels sampled per image and step", least=1, most=4096)
     stopping: str = setting(STOPPING, default="")
+    practice: str = setting(PRACTICE, default="")
     width: int = setting("channels of the first residual block", least=4, most=256)
     batch: int = setting("images per step", least=2, most=1437)
     steps: int = setting("gradient steps", least=1, most=1_000_000)
@@ -79,12 +86,13 @@ class ImagesConfig(Config):
 
     estimator: str = setting(ESTIMATOR)
     gradient: str = setting(
-        "sampled: gradient from N sampled labels; conditional: its mean given the number "
-        "of right ones; expected: its mean; exact: w(p) itself (with ml, cross-entropy)",
-        choices=("sampled", "conditional", "expected", "exact"),
+        "sampled: gradient from N sampled labels; expected: its mean over all draws; "
+        "exact: w(p) itself (with ml, cross-entropy)",
+        choices=("sampled", "expected", "exact"),
     )
     rollouts: int = setting("N, labels sampled per image and step", least=1, most=4096)
     stopping: str = setting(STOPPING, default="")
+    practice: str = setting(PRACTICE, default="")
     data: str = setting(
         "images: scikit-learn's digits, generated on the fly, or a local copy of ImageNet",
         choices=("digits", "procedural", "imagenet"),
@@ -120,13 +128,6 @@ class ImagesConfig(Config):
     compile_model: bool = setting("compile the network with torch.compile")
     log_every: int = setting("steps between records", least=1, most=1_000_000)
     seed: int = random_seed("the initial weights, the images and the sampled labels")
-    rewards: str = setting(
-        "binary: 1 for the image's own label, 0 for the others; graded, of procedural images: the"
-        " share of shape, colour, texture and place that the label has right, for an estimator that"
-        " takes real rewards, such as lift(maxrl)",
-        choices=("binary", "graded"),
-        default="binary",
-    )
     evaluated_on: str = setting(
         "test images, or, of procedural images, as many others for validation: what a learning rate"
         " is chosen by",
@@ -212,9 +213,9 @@ class MazeConfig(MazeStartConfig):
 
     estimator: str = setting(ESTIMATOR)
     gradient: str = setting(
-        "sampled: gradient from N rollouts; conditional: its mean given the number of right ones; "
-        "expected: its mean; exact: w(p) itself (with ml, maximum likelihood)",
-        choices=("sampled", "conditional", "expected", "exact"),
+        "sampled: gradient from N rollouts; expected: its mean over all draws; "
+        "exact: w(p) itself (with ml, maximum likelihood)",
+        choices=("sampled", "expected", "exact"),
         default="sampled",
     )
     rollouts: int = setting("N, rollouts per maze and step", least=1, most=65_536)
@@ -238,13 +239,6 @@ class MazeConfig(MazeStartConfig):
         "learning rate of AdamW in reinforcement learning", least=1e-7, most=1.0
     )
     log_every: int = setting("steps between records", least=1, most=1_000_000)
-    rewards: str = setting(
-        "binary: 1 for a right rollout, 0 for a wrong one; graded: a wrong one has the share of the"
-        " way to the goal that it came (`lab.toy.maze_env.progress`), for an estimator that takes"
-        " real rewards, such as lift(maxrl)",
-        choices=("binary", "graded"),
-        default="binary",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,14 +5,14 @@ The language: p, q = 1-p, pi, e, numbers, + - * / ^ (or **), brackets, and the f
 (lab/explorer/front/formula.js).
 """
 
+import ast
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NoReturn
 
 import numpy as np
 
-from lab.errors import LabError, one_of
+from lab.errors import LabError, one_of, syntax_tree
 from lab.mathematics.design import from_weight
 from lab.mathematics.estimators import register
 from lab.mathematics.objectives import Objective, objective
@@ -39,16 +39,22 @@ NAMES: dict[str, Term] = {
     "pi": lambda p: np.full_like(p, np.pi),
     "e": lambda p: np.full_like(p, np.e),
 }
-TOKEN = re.compile(
-    r"\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/^(),])|(\S))",
-    re.ASCII,
-)
+OPERATORS: dict[type[ast.operator], Callable[..., Array]] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.Div: np.divide,
+    ast.Pow: np.power,
+}
 LONGEST = 200  # characters of a formula
-DEEPEST = 30  # brackets and signs inside each other, far below Python's limit of recursion
+DEEPEST = 30  # brackets inside each other, or signs before each other, as on the page
+SIGNS = re.compile(r"[A-Za-z0-9 .+*/^(),-]*")
+# What Python reads and the page does not.
+NOT_HERE = re.compile(rf"0[xXoObB]|, *\)|//|([+-] *){{{DEEPEST + 1}}}")
 
 
 def formula_weight(text: str) -> Objective:
-    """The objective whose weight is the formula `text`. LabError: it says where parsing stopped.
+    """The objective whose weight is the formula `text`. LabError: it names the part that is none.
 
     >>> formula_weight("min(2, 1/p) + q^2").weight([0.25, 1.0])
     array([2.5625, 1.    ])
@@ -58,112 +64,44 @@ def formula_weight(text: str) -> Objective:
             f"formula {str(text)[:20]!r}: write text of at most {LONGEST} characters, for example"
             " exp(-5*p)"
         )
-    term = _Parser(text).formula()
-    return replace(objective(term), name=f"formula({text!r})", label=f"w = {text}")
+    words = " ".join(text.split())
+    tree = syntax_tree(words.replace("^", "**"))
+    nesting = np.cumsum([(sign == "(") - (sign == ")") for sign in words] or [0]).max()
+    if tree is None or not SIGNS.fullmatch(words) or NOT_HERE.search(words) or nesting > DEEPEST:
+        raise _unreadable(text)
+    return replace(objective(_term(tree)), name=f"formula({text!r})", label=f"w = {text}")
 
 
-class _Parser:
-    """A recursive-descent parser: sum, product, signed, power, atom, the loosest rule first."""
-
-    def __init__(self, text: str) -> None:
-        # each token is (number, name, sign, unknown character), three of them None
-        self.tokens = [match.groups() for match in TOKEN.finditer(text)]
-        self.position = 0
-        self.depth = 0
-
-    def formula(self) -> Term:
-        term = self.sum()
-        if self.position < len(self.tokens):
-            self.fail("the end, or an operator")
-        return term
-
-    def fail(self, expected: str) -> NoReturn:
-        rest = self.tokens[self.position :]
-        place = f"at '{next(filter(None, rest[0]))}'" if rest else "at its end"
-        raise LabError(
-            f"cannot read the formula {place}: expected {expected}; write p, q = 1-p, numbers,"
-            f" + - * / ^ and {', '.join(FUNCTIONS)}, for example exp(-5*p)"
-        )
-
-    def take(self, *signs: str) -> str | None:
-        """The next token if it is one of `signs`, which is then read; else None."""
-        if self.position < len(self.tokens) and self.tokens[self.position][2] in signs:
-            self.position += 1
-            return self.tokens[self.position - 1][2]
-        return None
-
-    def need(self, sign: str) -> None:
-        """Read `sign`, or fail."""
-        if not self.take(sign):
-            self.fail(f"'{sign}'")
-
-    def deeper(self) -> None:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise LabError(f"the formula is nested more than {DEEPEST} deep: write it flatter")
-
-    def sum(self) -> Term:
-        self.deeper()
-        left = self.product()
-        while sign := self.take("+", "-"):
-            left = _applied(np.add if sign == "+" else np.subtract, left, self.product())
-        self.depth -= 1
-        return left
-
-    def product(self) -> Term:
-        left = self.signed()
-        while sign := self.take("*", "/"):
-            left = _applied(np.multiply if sign == "*" else np.divide, left, self.signed())
-        return left
-
-    def signed(self) -> Term:
-        sign = self.take("+", "-")
-        if not sign:
-            return self.power()
-        self.deeper()
-        inner = self.signed()
-        self.depth -= 1
-        return (lambda p: -inner(p)) if sign == "-" else inner
-
-    def power(self) -> Term:
-        base = self.atom()
-        return _applied(np.power, base, self.signed()) if self.take("^", "**") else base
-
-    def atom(self) -> Term:
-        if self.take("("):
-            term = self.sum()
-            self.need(")")
-            return term
-        number = name = None
-        if self.position < len(self.tokens):
-            number, name, _, _ = self.tokens[self.position]
-        if number is not None:
-            self.position += 1
-            value = float(number)
+def _term(node: ast.expr) -> Term:
+    """The function of p that a part of the formula writes. LabError: it is none of the language."""
+    match node:
+        case ast.Constant(int() | float() as value) if not isinstance(value, bool):
             return lambda p: np.full_like(p, value)
-        if name is None:
-            self.fail("a number, p or a function")
-        if name in NAMES:
-            self.position += 1
+        case ast.Name(name) if name in NAMES:
             return NAMES[name]
-        if name in FUNCTIONS:
-            self.position += 1
-            return self.call(*FUNCTIONS[name])
-        self.fail("p, q, pi, e or a function")
-
-    def call(self, count: int, function: Callable[..., Array]) -> Term:
-        """A function's arguments in brackets, `count` of them."""
-        self.need("(")
-        arguments = [self.sum()]
-        while len(arguments) < count:
-            self.need(",")
-            arguments.append(self.sum())
-        self.need(")")
-        return _applied(function, *arguments)
+        case ast.UnaryOp(ast.UAdd(), inner):
+            return _term(inner)
+        case ast.UnaryOp(ast.USub(), inner):
+            return _applied(np.negative, inner)
+        case ast.BinOp(left, sign, right) if type(sign) in OPERATORS:
+            return _applied(OPERATORS[type(sign)], left, right)
+        case ast.Call(ast.Name(name), arguments, []) if name in FUNCTIONS:
+            count, function = FUNCTIONS[name]
+            if len(arguments) == count:
+                return _applied(function, *arguments)
+    raise _unreadable(ast.unparse(node))
 
 
-def _applied(function: Callable[..., Array], *terms: Term) -> Term:
+def _applied(function: Callable[..., Array], *nodes: ast.expr) -> Term:
+    terms = [_term(node) for node in nodes]
     return lambda p: function(*(term(p) for term in terms))
+
+
+def _unreadable(text: str) -> LabError:
+    return LabError(
+        f"cannot read the formula at {text!r}: write p, q = 1-p, numbers, + - * / ^ and"
+        f" {', '.join(FUNCTIONS)}, at most {DEEPEST} brackets deep, for example exp(-5*p)"
+    )
 
 
 @register(

@@ -10,7 +10,6 @@ from torch import Tensor
 from lab.configurations.toy_worlds import DigitsConfig, ImagesConfig, MazeConfig, TabularConfig
 from lab.errors import LabError
 from lab.losses import (
-    conditional_factor,
     counted,
     counted_sum,
     exact_factor,
@@ -24,6 +23,7 @@ from lab.mathematics.objectives import Objective, objective
 from lab.mathematics.stopping import rule_of_training
 from lab.shapes import Bool, Float, Shaped
 from lab.toy.multinomial import RolloutsSpent, draw_counts, draw_counts_until, listed
+from lab.toy.practised import Practice
 from lab.toy.worlds import World
 from lab.training.checkpoint import memory_state, restored_memory
 
@@ -34,7 +34,6 @@ class GradientSource:
     | `gradient` | meaning |
     |---|---|
     | "sampled" | N answers a problem are drawn and get the estimator's advantages: RLVR as it is |
-    | "conditional" | its mean given the number of right answers among the N: less noise |
     | "expected" | its mean over all draws, w_N(p) grad p: no noise, finite N |
     | "exact" | w(p) grad p for an objective of the catalogue; `ml` gives cross-entropy |
 
@@ -48,8 +47,11 @@ class GradientSource:
     """
 
     memory: Memory | None = None
+    practice: Practice | None = None
 
-    def __init__(self, name: str, gradient: str, rollouts: int, stopping: str = "") -> None:
+    def __init__(
+        self, name: str, gradient: str, rollouts: int, stopping: str = "", practice: str = ""
+    ) -> None:
         self.gradient = gradient
         self.rollouts = rollouts
         self.rule = rule_of_training(stopping, name, rollouts)
@@ -68,11 +70,20 @@ class GradientSource:
             self.target = estimator(name) if self.memory is None else self.memory.estimator()
             # Raises LabError, before anything runs, where the estimator needs more rollouts.
             self.target.coefficients(rollouts)
+        if practice:
+            if gradient != "sampled" or stopping or self.memory is not None:
+                raise LabError(
+                    f"practice = {practice!r} is for groups of N sampled rollouts: set gradient to"
+                    " 'sampled', leave stopping empty and take an estimator without a memory"
+                )
+            self.practice = Practice(name, rollouts, practice)
 
     @classmethod
-    def of(cls, config: TabularConfig | DigitsConfig | ImagesConfig | MazeConfig) -> GradientSource:
+    def of(
+        cls, config: TabularConfig | DigitsConfig | ImagesConfig | MazeConfig, practice: str = ""
+    ) -> GradientSource:
         """That of a training with these settings. LabError: they exclude each other."""
-        source = cls(config.estimator, config.gradient, config.rollouts, config.stopping)
+        source = cls(config.estimator, config.gradient, config.rollouts, config.stopping, practice)
         if config.settings().get("rewards") == "graded":
             source.check_real_rewards()
         return source
@@ -96,15 +107,17 @@ class GradientSource:
             )
         N = self.rollouts
         binary = rewards.dtype == torch.bool
+        if self.practice is not None:
+            return self.practice.loss(logp, rewards, seed)
         if self.rule is not None:
             counts = draw_counts_until(self.rule, logp.detach().exp(), rewards, seed)
             self.spent.add(counts.sum(1))
             return counted_sum(logp, counts, rewards, self.rule.baseline)
         if self.gradient != "sampled":
             if binary:
-                return self.loss_of_pass_rates(log_chance(logp, rewards), seed)
+                return self.loss_of_pass_rates(log_chance(logp, rewards))
             # The sum over levels of the loss of reaching each.
-            return over_levels(logp, rewards, lambda log_p: self.loss_of_pass_rates(log_p, seed))
+            return over_levels(logp, rewards, self.loss_of_pass_rates)
         assert isinstance(self.target, Estimator)
         counts = draw_counts(logp.detach().exp(), N, seed)
         if not binary:
@@ -129,10 +142,10 @@ class GradientSource:
                 "an estimator with a memory counts right answers, and graded rewards have none: set"
                 " rewards to 'binary'"
             )
-        if self.gradient == "conditional":
+        if self.practice is not None:
             raise LabError(
-                "gradient = 'conditional' averages over groups with a given number of right"
-                " answers, which real rewards do not have: take 'sampled' or 'expected'"
+                "practice has a judge of right and wrong, and graded rewards have none: set rewards"
+                " to 'binary'"
             )
         if isinstance(self.target, Objective):
             return
@@ -147,20 +160,11 @@ class GradientSource:
                 " known here: take gradient = 'sampled'"
             )
 
-    def loss_of_pass_rates(self, log_p: Float[Tensor, " problems"], seed: int) -> Float[Tensor, ""]:
-        """The loss from differentiable log pass rates, for every `gradient` but "sampled".
-
-        All random numbers follow from `seed`.
-        """
-        N, target = self.rollouts, self.target
-        if isinstance(target, Objective):
-            return population(log_p, exact_factor(log_p, target))
-        if self.gradient == "expected":
-            return population(log_p, expected_factor(log_p, target, N))
-        p = log_p.detach().exp().clamp(0, 1)
-        rng = torch.Generator(p.device).manual_seed(seed)
-        K = torch.binomial(torch.full_like(p, N), p, generator=rng)
-        return population(log_p, conditional_factor(log_p, K, target, N))
+    def loss_of_pass_rates(self, log_p: Float[Tensor, " problems"]) -> Float[Tensor, ""]:
+        """The loss from differentiable log pass rates, for every `gradient` but "sampled"."""
+        if isinstance(self.target, Objective):
+            return population(log_p, exact_factor(log_p, self.target))
+        return population(log_p, expected_factor(log_p, self.target, self.rollouts))
 
     def _remember(self, memory: Memory) -> None:
         self.memory, self.target = memory, memory.estimator()
@@ -168,17 +172,21 @@ class GradientSource:
     def metrics(self) -> dict[str, float]:
         """Of a memory the weight of the next batch, of a rule the rollouts spent; else nothing."""
         weights = {} if self.memory is None else frozen_weights(self.memory, self.rollouts)
-        return weights | self.spent.metrics()
+        practised = {} if self.practice is None else self.practice.metrics()
+        return weights | self.spent.metrics() | practised
 
     def accumulated(self) -> dict[str, Tensor]:
         """The memory and the rollouts spent, as named tensors; empty where there are none."""
         memory = {} if self.memory is None else memory_state(self.memory)
-        return memory | self.spent.accumulated()
+        practised = {} if self.practice is None else self.practice.accumulated()
+        return memory | self.spent.accumulated() | practised
 
     def restore_accumulated(self, state: dict[str, Tensor]) -> None:
         """Restore what `accumulated` returned; `state` holds other tensors too."""
         if self.memory is not None:
             self._remember(restored_memory(self.memory, state))
+        if self.practice is not None:
+            self.practice.restore_accumulated(state)
         self.spent.restore_accumulated(state)
 
     def describe(self) -> list[str]:
@@ -192,6 +200,8 @@ class GradientSource:
             f"  {target.label} [{target.citation}], {self.gradient} with N = {self.rollouts}",
             f"  rules: {target.rules}",
         ]
+        if self.practice is not None:
+            lines.append(f"  in practice: {self.practice.recipe.spec}")
         return lines if self.memory is None else [*lines, IN_THE_HEADER]
 
 
@@ -205,6 +215,11 @@ class WithGradientSource(World):
 
     def losses(self, step: int) -> list[Tensor]:
         return [self.loss(step)]
+
+    @property
+    def updates(self) -> int:
+        practice = self.gradient_source.practice
+        return 1 if practice is None else practice.updates
 
     def accumulated(self) -> dict[str, Tensor]:
         return self.gradient_source.accumulated()

@@ -300,14 +300,3 @@ def digits(labels: Int[Tensor, "*axes"]) -> list[Tensor]:
         code.append(labels % len(names))
         labels = labels // len(names)
     return code
-
-
-def shares_right(labels: Int[Tensor, " images"], classes: int) -> Float[Tensor, "images {classes}"]:
-    """How much of each image's label every class has right: 0, 0.25 .. 1, a digit a quarter.
-
-    >>> shares_right(torch.tensor([0]), 7)  # another shape, and for the last two another colour too
-    tensor([[1.0000, 0.7500, 0.7500, 0.7500, 0.7500, 0.7500, 0.5000]])
-    """
-    every = digits(torch.arange(classes, device=labels.device))
-    pairs = zip(digits(labels), every, strict=True)
-    return torch.stack([own[:, None] == other for own, other in pairs]).float().mean(0)

@@ -21,10 +21,10 @@ from torch.func import functional_call, grad, vmap
 from lab.configurations.toy_worlds import DigitsConfig, ImagesConfig
 from lab.errors import LabError
 from lab.mathematics.metrics import exact_pass_at_k
-from lab.shapes import Float, Int, Shaped
+from lab.shapes import Float, Int
 from lab.toy.costs import of_images as costs  # noqa: F401, for `lab preflight`
-from lab.toy.gradient_source import GradientSource, WithGradientSource, real_reward_metrics
-from lab.toy.image_data import Digits, ImageSource, ProceduralImages, shares_right
+from lab.toy.gradient_source import GradientSource, WithGradientSource
+from lab.toy.image_data import Digits, ImageSource, ProceduralImages
 from lab.toy.resnet import fresh_network
 from lab.toy.worlds import SGD, AdamW, learn
 from lab.training.device import compiler_fault, compute_device
@@ -41,7 +41,7 @@ class Images(WithGradientSource):
 
     def __init__(self, config: ImagesConfig) -> None:
         self.config = config
-        self.gradient_source = GradientSource.of(config)
+        self.gradient_source = GradientSource.of(config, config.practice)
         self.pictures = pictures = image_source(config)
         channels, size, classes = pictures.channels, pictures.size, pictures.classes
         model = fresh_network(config.seed, config.net, channels, size, classes, config.width)
@@ -58,15 +58,8 @@ class Images(WithGradientSource):
         self.model.train()
         logp = self._logits(self.forward, images).log_softmax(1)
         seed = stream_seed(self.config.seed, "rollouts", step)
-        return self.gradient_source.loss(logp, self._rewards(logp, labels), seed)
-
-    def _rewards(
-        self, logp: Float[Tensor, "images classes"], labels: Int[Tensor, " images"]
-    ) -> Shaped[Tensor, "images classes"]:
-        """The mask of each image's own label, or how much of it every label has right."""
-        if self.config.rewards == "graded":
-            return shares_right(labels, logp.shape[1])
-        return torch.zeros_like(logp, dtype=torch.bool).scatter_(1, labels[:, None], True)
+        own = torch.zeros_like(logp, dtype=torch.bool).scatter_(1, labels[:, None], True)
+        return self.gradient_source.loss(logp, own, seed)
 
     @torch.no_grad()
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
@@ -80,13 +73,10 @@ class Images(WithGradientSource):
         label_logps: list[Tensor] = []
         hits: list[Tensor] = []
         norms: list[Tensor] = []
-        graded: list[dict[str, float]] = []
         for images, labels in self.pictures.test():
             logp = self._logits(self.model, images).double().log_softmax(1)
             label_logps.append(logp.gather(1, labels[:, None])[:, 0])
             hits.append(logp.argmax(1) == labels)
-            if self.config.rewards == "graded":
-                graded.append(real_reward_metrics(logp, self._rewards(logp, labels).double()))
             measured = sum(len(batch) for batch in norms)
             if step == self.config.steps and measured < SCORE_NORM_IMAGES:
                 norms.append(gradient_norms(self.model, images, labels))
@@ -98,9 +88,6 @@ class Images(WithGradientSource):
             "accuracy": float(torch.cat(hits).double().mean()),
             "log-likelihood": log_p.mean(),
         } | self.gradient_source.metrics()
-        if graded:
-            shares = np.array([len(batch) for batch in hits]) / len(p)
-            metrics |= {key: float(shares @ [batch[key] for batch in graded]) for key in graded[0]}
         groups = {"problem": np.arange(len(p)), "pass_rate": p}
         if norms:
             first = torch.cat(norms)[:SCORE_NORM_IMAGES].double().cpu().numpy()
@@ -136,7 +123,7 @@ def gradient_norms(
 
 def preflight(config: DigitsConfig | ImagesConfig) -> list[str]:
     """The header's lines on the objective. LabError: the settings cannot run together."""
-    source = GradientSource.of(config)
+    source = GradientSource.of(config, config.practice)
     if isinstance(config, DigitsConfig):
         return source.describe()
     if config.data == "imagenet" and not config.folder_of_images:
@@ -148,11 +135,6 @@ def preflight(config: DigitsConfig | ImagesConfig) -> list[str]:
         raise LabError(
             f"images: evaluated_on = 'validation', but data = {config.data!r} has no validation"
             " images: set data to 'procedural' or evaluated_on to 'test'"
-        )
-    if config.rewards == "graded" and config.data != "procedural":
-        raise LabError(
-            f"images: rewards = 'graded' counts the parts of a label, which data ="
-            f" {config.data!r} does not have: set data to 'procedural'"
         )
     return source.describe()
 

@@ -29,11 +29,11 @@ from lab.losses import policy_gradient
 from lab.mathematics.estimators import advantages
 from lab.mathematics.estimators import estimator as find_estimator
 from lab.mathematics.stopping import StoppingRule, rule_of_training
-from lab.shapes import Bool, Float, Shaped
+from lab.shapes import Bool, Float
 from lab.toy import maze_env
 from lab.toy.costs import of_mazes as costs  # noqa: F401, for `lab preflight`
 from lab.toy.gradient_source import GradientSource
-from lab.toy.maze_env import Mazes, MazeStream, progress, walk
+from lab.toy.maze_env import Mazes, MazeStream, walk
 from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
 from lab.toy.maze_policy import (
     MazePolicy,
@@ -51,7 +51,6 @@ from lab.toy.worlds import AdamW, World, learn
 from lab.training.checkpoint import with_prefix
 from lab.training.device import compiler_fault
 from lab.training.records import Pause, Record
-from lab.training.rng import stream_seed
 
 
 class MazeSFT(World):
@@ -125,8 +124,7 @@ class MazeRL(_WithStatistics):
     of differential smoothing (Gai et al. 2511.19942): the advantage of a right rollout grows, and
     that of a wrong one shrinks, by -c times its mean token log-probability. `greedy_filter` is SELF
     (Nguyen et al. 2510.02230): only mazes whose greedy answer is wrong count. With a `stopping`
-    rule, `rollouts` is its cap, and it gives the advantages in place of the estimator. Graded
-    rewards are `lab.toy.maze_env.progress`, for an estimator that takes real rewards.
+    rule, `rollouts` is its cap, and it gives the advantages in place of the estimator.
     """
 
     def __init__(self, policy: MazePolicy, stream: MazeStream, config: MazeConfig) -> None:
@@ -152,8 +150,7 @@ class MazeRL(_WithStatistics):
             greedy = policy.sample_rollouts(prompts, 1, None)
             solved = walk(mazes, greedy.tokens).right
         paths = walk(mazes, rollouts.tokens)
-        rewards = progress(mazes, paths) if config.rewards == "graded" else paths.right
-        in_gradient = self.in_gradient(rewards, rollouts, solved)
+        in_gradient = self.in_gradient(paths.right, rollouts, solved)
         # By how much log-probabilities differ from those of sampling, and sums of token entropies.
         mismatch = torch.zeros_like(rollouts.logp[:, :, 0])
         entropies = []
@@ -172,7 +169,7 @@ class MazeRL(_WithStatistics):
                 read = prompts if len(chosen) == len(mazes) else prompts.of(chosen)
             few = rollouts.of(chosen)
             logp, entropy = policy.score(read, few, config.entropy_bonus > 0)
-            A = self.advantages(rewards[chosen], logp.detach() / few.lengths, solved[chosen])
+            A = self.advantages(paths.right[chosen], logp.detach() / few.lengths, solved[chosen])
             mismatch[chosen] = (logp.detach() - few.logp.sum(2)).abs()
             entropies.append(entropy.detach())
             yield self.loss(logp, A, entropy, rollouts)
@@ -180,9 +177,6 @@ class MazeRL(_WithStatistics):
         K, N = paths.right.sum(1), rollouts.drawn
         tokens = rollouts.mask.sum()
         dead = (K == 0) | (K == N)
-        if config.rewards == "graded":
-            dead = (rewards == rewards[:, :1]).all(1)
-            self.keep({"mean reward": rewards.mean()})
         self.keep(
             {
                 "train pass@1": K.sum() / N.sum(),
@@ -208,7 +202,7 @@ class MazeRL(_WithStatistics):
 
     def in_gradient(
         self,
-        rewards: Shaped[Tensor, "mazes rollouts"],
+        right: Bool[Tensor, "mazes rollouts"],
         rollouts: Rollouts,
         solved: Bool[Tensor, "mazes 1"],
     ) -> Bool[Tensor, " mazes"]:
@@ -220,7 +214,7 @@ class MazeRL(_WithStatistics):
         """
         if self.config.smoothing or self.config.entropy_bonus or rollouts.entropy is None:
             return torch.ones_like(solved[:, 0])
-        A = self.advantages(rewards, torch.zeros_like(rollouts.logp[:, :, 0]), solved)
+        A = self.advantages(right, torch.zeros_like(rollouts.logp[:, :, 0]), solved)
         in_gradient = (A != 0).any(1)
         in_gradient[0] |= ~in_gradient.any()
         return in_gradient
@@ -244,23 +238,23 @@ class MazeRL(_WithStatistics):
 
     def advantages(
         self,
-        rewards: Shaped[Tensor, "mazes rollouts"],
+        right: Bool[Tensor, "mazes rollouts"],
         mean_logp: Float[Tensor, "mazes rollouts"],
         solved: Bool[Tensor, "mazes 1"],
     ) -> Float[Tensor, "mazes rollouts"]:
         """The estimator's advantages, changed by `smoothing` and `greedy_filter`.
 
-        `rewards` are True for right rollouts, or graded; `mean_logp` is the mean log-probability of
-        a rollout's tokens; the filter leaves out the mazes that are `solved`.
+        `mean_logp` is the mean log-probability of a rollout's tokens; the filter leaves out the
+        mazes that are `solved`.
         """
         if self.rule is None:
-            A = advantages(self.config.estimator, rewards.float(), check=False)
+            A = advantages(self.config.estimator, right.float(), check=False)
         else:
             # The loss is a mean over the cap, and a rule's a sum. Rollouts that were not drawn have
             # no tokens, and so no part in it.
-            A = (rewards.float() - self.rule.baseline) * self.config.rollouts
+            A = (right.float() - self.rule.baseline) * self.config.rollouts
         if self.config.smoothing:
-            A = A - self.config.smoothing * mean_logp * torch.where(rewards, 1.0, -1.0)
+            A = A - self.config.smoothing * mean_logp * torch.where(right, 1.0, -1.0)
         return A * ~solved
 
 
@@ -292,8 +286,7 @@ class MazeExactRL(_WithStatistics):
         answers = policy.find_right_answers(mazes, prompts)
         with policy.autocast():
             log_p = log_pass_rates(self.model, prompts, answers)
-        seed = stream_seed(policy.config.seed, "rollouts", step)
-        loss = self.gradient_source.loss_of_pass_rates(log_p, seed)
+        loss = self.gradient_source.loss_of_pass_rates(log_p)
         self.keep(self.statistics(log_p.detach(), answers))
         return [loss * solvable.float().mean() / lengths.float().mean()]
 
@@ -330,11 +323,6 @@ def preflight(config: MazeConfig) -> list[str]:
             f"maze: width = {config.width} is not a multiple of 8: each of the four heads rotates"
             " pairs of numbers, so use a multiple of 8"
         )
-    if config.rewards == "graded":
-        without = {"gradient": "sampled", "stopping": "", "smoothing": 0.0, "greedy_filter": False}
-        reason = "right and wrong rollouts, and graded rewards have none"
-        _check_settings(config, without, reason, "rewards to 'binary'")
-        GradientSource.of(config)
     if config.gradient == "sampled":
         chosen = find_estimator(config.estimator)
         chosen.coefficients(config.rollouts)

@@ -387,25 +387,6 @@ def walk(mazes: Mazes, tokens: Int[Tensor, "mazes rollouts length"]) -> PathOutc
     return PathOutcome(outcome, steps, cells)
 
 
-def progress(mazes: Mazes, paths: PathOutcome) -> Float[Tensor, "mazes rollouts"]:
-    """A graded reward in [0, 1]: how far towards the goal a rollout came, and 1 if it is right.
-
-    With a shortest path of n moves, a rollout whose last place before a wall, a token that is no
-    move, DONE or the end is d moves from the goal has (n - d)/(n + 1): DONE counts as a move. A
-    rollout that ends farther from the goal than it began has 0.
-    """
-    distance = moves_to_goal(mazes.walls)
-    maze = torch.arange(len(mazes), device=distance.device)[:, None]
-    rollout = torch.arange(paths.steps.shape[1], device=distance.device)
-    places = paths.cells.clamp(0, mazes.size - 1)
-    row, column = places[maze, rollout, paths.steps].unbind(-1)
-    last = torch.where(mazes.walls[maze, row, column], paths.steps - 1, paths.steps)
-    row, column = places[maze, rollout, last].unbind(-1)
-    shortest = distance[:, 1, 1, None]
-    nearer = (shortest - distance[maze, row, column]).clamp_min(0)
-    return torch.where(paths.right, 1.0, nearer / (shortest + 1))
-
-
 def _first_true(condition: Bool[Tensor, "mazes rollouts length"]) -> Int[Tensor, "mazes rollouts"]:
     """The first true index along the last axis; the length of that axis where there is none."""
     return F.pad(condition, (0, 1), value=True).to(torch.uint8).argmax(-1)

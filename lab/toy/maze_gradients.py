@@ -20,7 +20,7 @@ import copy
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -43,8 +43,6 @@ from lab.training.records import Record
 
 # In a maze with fewer right rollouts than this, on average, sampling measures no weight.
 LEAST_RIGHT = 10
-# So many weights at a time are taken to float64: all of them would double the memory.
-BLOCK = 2**16
 
 
 @dataclass(frozen=True)
@@ -56,15 +54,12 @@ class RateGradients:
 
     def cosines(self) -> Float[Tensor, "mazes mazes"]:
         """The cosine between the gradients of each pair of mazes."""
-        blocks = self.scores.split(BLOCK, dim=1)
-        products = torch.stack([block.double() @ block.double().T for block in blocks]).sum(0)
-        of_rows = lengths(self.scores)
-        return (products / torch.outer(of_rows, of_rows)).float()
+        exact = torch.nn.functional.normalize(self.scores.double())
+        return (exact @ exact.T).float()
 
     def first_order(self, step: Float[Tensor, " weights"]) -> Float[Tensor, " mazes"]:
         """The change of each log p that a change of the weights makes to first order, float64."""
-        pairs = zip(self.scores.split(BLOCK, dim=1), step.split(BLOCK), strict=True)
-        return torch.stack([block.double() @ part.double() for block, part in pairs]).sum(0)
+        return self.scores.double() @ step.double()
 
     def weighted(self, factor: Float[Tensor, " mazes"]) -> Float[Tensor, " weights"]:
         """The mean over mazes of the factor times grad log p: p w(p) gives that of w(p) grad p."""
@@ -88,8 +83,7 @@ def rate_gradients(policy: MazePolicy) -> RateGradients:
 # --- The weight ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class MeasuredWeight:
+class MeasuredWeight(NamedTuple):
     """The mean gradient of the groups of one maze, for an estimator and N rollouts a group."""
 
     estimator: str
@@ -236,13 +230,12 @@ def measure(
     | `kind` | a row is | columns |
     |---|---|---|
     | maze | a maze | `moves`, `path` (letters), `pass_rate`, `score_norm` (of grad log p) |
-    | weight | a maze, an estimator and N | `weight`, `error` (standard error), `cosine` |
-    | step | a maze, an objective, an optimiser and a rate | `predicted`, `realised`: of log p |
+    | weight | a maze, an estimator and N | `weight`, `error` (standard error) |
+    | step | a maze, an objective and a rate of AdamW | `predicted`, `realised`: of log p |
     | pair | two different mazes, `problem` and `other` | `cosine` |
 
-    The cosines are those between a mean gradient and grad p, and between two gradients of log p.
-    `weight` is measured in the mazes of which at least `LEAST_RIGHT` rollouts are right on average.
-    The optimiser "gradient" makes a step along the gradient as long as that of "adamw".
+    The cosines are those between two gradients of log p. `weight` is measured in the mazes of which
+    at least `LEAST_RIGHT` rollouts are right on average.
 
     Metrics, of each estimator and N: the "cosine" between the mean gradients, summed over mazes,
     and w_N(p) grad p, summed alike, and the "ratio" of their lengths.
@@ -278,7 +271,12 @@ def _maze_tables(mazes: Mazes, rates: RateGradients) -> list[Table]:
         "pass_rate": rates.log_p.double().exp(),
         "score_norm": lengths(rates.scores),
     }
-    pair = {"kind": "pair", "problem": first, "other": second, "cosine": cosines[first, second]}
+    pair = {
+        "kind": "pair",
+        "problem": first,
+        "other": second,
+        "cosine": cosines[first, second].double(),
+    }
     return [maze, pair]
 
 
@@ -300,12 +298,11 @@ def _weight_tables(
                 {
                     "kind": "weight",
                     "problem": [maze],
-                    "pass_rate": p[maze],
+                    "pass_rate": float(p[maze]),
                     "objective": each.estimator,
                     "N": each.N,
                     "weight": each.weight,
                     "error": each.error,
-                    "cosine": _cosine(each.gradient, score),
                 }
             )
             factor = expected_factor(rates.log_p, estimator(each.estimator), each.N)[maze]
@@ -332,50 +329,33 @@ def _step_tables(
         gradient = rates.weighted(factor)
         for rate in config.learning_rates:
             step = adamw_step(policy, gradient, rate)
-            along = gradient * float(lengths(step) / lengths(gradient))
-            for optimizer, change in (("adamw", step), ("gradient", along)):
-                yield {
-                    "kind": "step",
-                    "problem": np.arange(len(before)),
-                    "pass_rate": rates.log_p.double().exp(),
-                    "objective": name,
-                    "N": 0 if name == "ml" else N,
-                    "optimizer": optimizer,
-                    "rate": rate,
-                    "predicted": rates.first_order(change),
-                    "realised": log_rates_after(policy, change) - before,
-                }
-
-
-# The columns of the groups and what stands where a table lacks them.
-COLUMNS: dict[str, Any] = {
-    "kind": "",
-    "problem": -1,
-    "moves": -1,
-    "path": "",
-    "pass_rate": np.nan,
-    "score_norm": np.nan,
-    "objective": "",
-    "N": 0,
-    "weight": np.nan,
-    "error": np.nan,
-    "cosine": np.nan,
-    "optimizer": "",
-    "rate": np.nan,
-    "predicted": np.nan,
-    "realised": np.nan,
-    "other": -1,
-}
+            yield {
+                "kind": "step",
+                "problem": np.arange(len(before)),
+                "pass_rate": rates.log_p.double().exp(),
+                "objective": name,
+                "N": 0 if name == "ml" else N,
+                "optimizer": "adamw",
+                "rate": rate,
+                "predicted": rates.first_order(step),
+                "realised": log_rates_after(policy, step) - before,
+            }
 
 
 def _stacked(tables: list[Table]) -> dict[str, np.ndarray]:
-    """The tables one below the other."""
-    return {
-        name: np.concatenate(
-            [np.broadcast_to(table.get(name, empty), len(table["problem"])) for table in tables]
-        )
-        for name, empty in COLUMNS.items()
-    }
+    """The tables one below the other; what a table lacks is "", -1 (of N 0) or nan."""
+    import pandas as pd
+
+    parts = (
+        pd.DataFrame({name: x.numpy() if torch.is_tensor(x) else x for name, x in table.items()})
+        for table in tables
+    )
+    whole = pd.concat(parts, ignore_index=True)
+    for name in ("path", "objective", "optimizer"):
+        whole[name] = whole[name].fillna("")
+    for name, lacking in (("moves", -1), ("other", -1), ("N", 0)):
+        whole[name] = whole[name].fillna(lacking).astype(np.int64)
+    return {name: whole[name].to_numpy() for name in whole}
 
 
 def lengths(vectors: Float[Tensor, "*rows weights"]) -> Float[Tensor, " *rows"]:

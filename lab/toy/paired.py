@@ -90,11 +90,10 @@ def pass_rates(
 ) -> Array:
     """Pass rates before the first step and after each, "objectives steps+1 problems".
 
-    Ascent along the sampled gradient from the same start; what differs is the objective alone.
     `problems` of them (96) start even in log-odds from 0.001 to 0.9, the hardest first; or `start`
-    has their pass rates, "problems", with 0 and 1 taken for 1e-6 and 1 - 1e-6. With `shared`
-    features of the problems, their logits are those of the start plus `features` @ parameters, so
-    that what one problem learns moves the others; with 0 each has its own.
+    has their pass rates, held between 1e-6 and 1 - 1e-6. With `shared` features of the problems,
+    their logits are those of the start plus `features` @ parameters, so that what one problem
+    learns moves the others; with 0 each has its own.
 
     Every step has the same length: problems' rows of logits change by `step_length` in the root
     mean square (0.05, unless one of the two is given), and a batch of dead groups alone moves
@@ -104,25 +103,19 @@ def pass_rates(
 
     LabError: a value out of range, or both of two that exclude each other.
     """
-    whole("steps", steps, 0)
-    whole("rollouts", rollouts)
-    whole("shared", shared, 0)
-    if whole("seed", seed, 0) >= 2**32:
+    for name, value, least in (("steps", steps, 0), ("rollouts", rollouts, 1), ("seed", seed, 0)):
+        whole(name, value, least)
+    if seed >= 2**32:
         raise LabError(f"seed = {seed}: the generator's key has 32 bits, give a seed below 2^32")
     if step_length is not None and learning_rate is not None:
         raise LabError("found step_length and learning_rate: give one of them")
-    if start is not None and problems is not None:
-        raise LabError("found problems and start: give one of them")
     if learning_rate is None:
         step_length = real("step_length", 0.05 if step_length is None else step_length, 0)
-    else:
-        real("learning_rate", learning_rate)
-    at_start = _logits_at_start(PROBLEMS if problems is None else problems, start)
-    basis = features(len(at_start), shared) if shared else None
-
-    def spread(gradient: Array) -> Array:
-        """How logits change along a gradient; shared parameters add that of like problems."""
-        return gradient if basis is None else basis @ (basis.T @ gradient)
+    at_start = _logits_at_start(problems, start)
+    basis = features(len(at_start), whole("shared", shared, 0)) if shared else np.eye(len(at_start))
+    reach = ((basis @ basis.T) ** 2).sum(
+        axis=0
+    )  # how far a gradient of length 1 of each moves all, squared
 
     def path(chosen: Estimator) -> Iterator[Array]:
         """Pass rates step by step."""
@@ -131,21 +124,14 @@ def pass_rates(
             pi = np.exp(logits - logits.max(axis=1, keepdims=True))
             pi /= pi.sum(axis=1, keepdims=True)
             yield pi[:, 0].copy()
-            if step == steps:
-                return
             if sampled:
                 counts = draw(pi, uniforms(seed, step, len(pi), rollouts))
-                a1, a0 = chosen.success_failure(rollouts)
-                change = spread(sampled_gradient(pi, counts, a1, a0))
-                size = (change**2).sum()
+                gradient, noise = sampled_gradient(pi, counts, chosen), 0.0
             else:
                 gradient, square = expected_gradient(pi, chosen, rollouts)
-                change = spread(gradient)
-                noise = square - (gradient**2).sum(axis=1)
-                # By how much a gradient of length 1 of each problem moves all, squared.
-                reach = np.ones(len(pi)) if basis is None else ((basis @ basis.T) ** 2).sum(axis=0)
-                size = (change**2).sum() + reach @ noise
-            rate = learning_rate
+                noise = reach @ (square - (gradient**2).sum(axis=1))
+            change = basis @ (basis.T @ gradient)
+            rate, size = learning_rate, (change**2).sum() + noise
             if rate is None:
                 rate = step_length * np.sqrt(len(pi) / size) if size > 0 else 0.0
             logits = logits + rate * change
@@ -153,14 +139,17 @@ def pass_rates(
     return np.stack([np.stack(list(path(estimator(one)))) for one in objectives])
 
 
-def _logits_at_start(problems: int, start: ArrayLike | None) -> Array:
+def _logits_at_start(problems: int | None, start: ArrayLike | None) -> Array:
     """Logits of the right answer, 0, by its pass rate; the wrong ones are alike."""
     if start is None:
+        count = whole("problems", PROBLEMS if problems is None else problems)
         hardest, easiest = (np.log(p) - np.log1p(-p) for p in (HARDEST, EASIEST))
-        share = np.arange(whole("problems", problems)) / max(problems - 1, 1)
+        share = np.arange(count) / max(count - 1, 1)
         log_odds = hardest * (1 - share) + share * easiest
     else:
         p = np.clip(check_pass_rates(start), CERTAIN, 1 - CERTAIN)
+        if problems is not None:
+            raise LabError("found problems and start: give one of them")
         if p.ndim != 1 or not p.size:
             raise LabError(f"start has shape {p.shape}: give one pass rate a problem")
         log_odds = np.log(p) - np.log1p(-p)
@@ -175,9 +164,10 @@ def draw(pi: Array, u: Array) -> Array:
     return (answer[:, :, None] == np.arange(pi.shape[1])).sum(axis=1).astype(np.float64)
 
 
-def sampled_gradient(pi: Array, counts: Array, a1: Array, a0: Array) -> Array:
+def sampled_gradient(pi: Array, counts: Array, chosen: Estimator) -> Array:
     """(1/N) sum_i A_i grad log pi(y_i) by the logits, "problems answers"; answer 0 is right."""
-    N, K = counts[0].sum(), counts[:, :1].astype(int)
+    N, K = int(counts[0].sum()), counts[:, :1].astype(int)
+    a1, a0 = chosen.success_failure(N)
     paid = counts * np.where(np.arange(pi.shape[1]) == 0, a1[K], a0[K])
     return (paid - (a1[K] * K + a0[K] * (N - K)) * pi) / N
 

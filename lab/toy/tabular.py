@@ -32,7 +32,7 @@ class Tabular(WithGradientSource):
 
     def __init__(self, config: TabularConfig) -> None:
         self.config = config
-        self.gradient_source = GradientSource.of(config)
+        self.gradient_source = GradientSource.of(config, config.practice)
         problems, answers = config.problems, config.answers
         position = torch.linspace(0, 1, problems, dtype=torch.float64)
         ends = torch.tensor([config.hardest, config.easiest], dtype=torch.float64)
@@ -41,8 +41,10 @@ class Tabular(WithGradientSource):
         logits[:, 0] = low * (1 - position) + position * high + np.log(answers - 1)
         self.model = torch.nn.ParameterDict({"logits": logits})
         rewards = torch.linspace(1, 0, answers, dtype=torch.float64)
-        # The mask of the right answer, or how much each is worth: "problems answers".
-        self.rewards = (rewards if config.rewards == "graded" else rewards == 1).repeat(problems, 1)
+        if config.rewards != "graded":
+            rewards = torch.arange(answers) < (2 if config.rewards == "exploitable" else 1)
+        # The mask of the answers that are accepted, or how much each is worth: "problems answers".
+        self.rewards = rewards.repeat(problems, 1)
 
     def loss(self, step: int) -> Float[Tensor, ""]:
         seed = stream_seed(self.config.seed, "rollouts", step)
@@ -81,7 +83,7 @@ def preflight(config: TabularConfig) -> list[str]:
             f"tabular: hardest = {config.hardest} is not below easiest = {config.easiest}: swap"
             " them"
         )
-    return GradientSource.of(config).describe()
+    return GradientSource.of(config, config.practice).describe()
 
 
 def train(config: TabularConfig, state: dict[str, Any] | None = None) -> Iterator[Record | Pause]:

@@ -19,6 +19,11 @@ class World:
 
     model: torch.nn.Module
 
+    @property
+    def updates(self) -> int:
+        """Optimiser steps that each step of the training takes, with its rollouts."""
+        return 1
+
     def losses(self, step: int) -> Iterable[Tensor]:
         """The loss of one step, in parts that sum to it, with the randomness of seed and step.
 
@@ -78,14 +83,15 @@ def learn(
         standing.move_on()
         for group in optimizer.param_groups:
             group["lr"] = rate(step)
-        optimizer.zero_grad(set_to_none=True)
-        for part in world.losses(step):
-            part.backward()
-        if gradient_norm > 0:
-            rescale_gradients(world.model, gradient_norm)
-        if clip > 0:
-            torch.nn.utils.clip_grad_norm_(world.model.parameters(), clip)
-        optimizer.step()
+        for _ in range(world.updates):
+            optimizer.zero_grad(set_to_none=True)
+            for part in world.losses(step):
+                part.backward()
+            if gradient_norm > 0:
+                rescale_gradients(world.model, gradient_norm)
+            if clip > 0:
+                torch.nn.utils.clip_grad_norm_(world.model.parameters(), clip)
+            optimizer.step()
 
 
 def rescale_gradients(model: torch.nn.Module, norm: float) -> None:
