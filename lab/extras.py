@@ -12,7 +12,7 @@ PACKAGES = {
     # In both extras: which one is wanted depends on what comes next.
     "notebooks,toy": "filelock pandas pyarrow tqdm",
     "toy": "safetensors sklearn torch torchvision",
-    "llm": "accelerate datasets huggingface_hub peft transformers trl",
+    "llm": "accelerate datasets huggingface_hub peft transformers trl yaml",
     "vllm": "vllm",
     "cluster": "omegaconf ray verl",
     "views": "tensorboard wandb",

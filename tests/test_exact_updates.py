@@ -227,3 +227,59 @@ def test_a_mean_over_tokens_climbs_something_else_than_the_pass_rate():
     means = lab.recipe("maxrl", N=4, aggregation="sequence-mean").on(policy)
     equal(means.mean, w * (pi * (np.array(RIGHT4) - policy.p) / lengths) @ scores)
     assert np.abs(means.drift).max() > 1e-3
+
+
+@pytest.mark.parametrize("name", ["rloo", "maxrl", "grpo"])
+@pytest.mark.parametrize("p", [0.3, 0.5, 0.7])
+def test_enough_clipped_updates_end_at_the_clip_whatever_the_estimator(name, p):
+    """P4, two answers and (1 + eps_high) p < 1: E[p' - p] = P(mixed) max(eps_high p, eps_low q);
+    the last step overshoots by less than the rate.
+    """
+    recipe = lab.recipe(name, N=6, clip=0.2, clip_high=0.3, updates=8000, rate=0.004)
+    found = recipe.on(SoftmaxPolicy([p, 1 - p], [True, False]))
+    end = (1 - p**6 - (1 - p) ** 6) * max(0.3 * p, 0.2 * (1 - p))
+    assert abs(found.change["p"] - end) < 0.004
+
+
+@pytest.mark.parametrize("updates", [2, 5])
+def test_a_placebo_without_a_clip_spreads_the_policy_out(updates):
+    """P5: to second order the drift is -(U-1)/2 rate E[A²]/N grad(sum of pi²)."""
+    pi, N = np.array([0.5, 0.3, 0.2]), 4
+    a1, a0 = lab.estimator("rloo").success_failure(N)
+    K = np.arange(N + 1)
+    chance = np.array([math.comb(N, k) for k in K]) / 2**N
+    square = float(chance @ (K * a1**2 + (N - K) * a0**2)) / N
+    spread = 2 * pi * (pi - (pi**2).sum())
+    placebo = {"false_positive": 0.5, "false_negative": 0.5}
+
+    def drift(rate):
+        recipe = lab.recipe("rloo", N=N, updates=updates, rate=rate, **placebo)
+        return recipe.on(SoftmaxPolicy(pi, RIGHT3)).mean / rate
+
+    equal(lab.recipe("rloo", N=N, **placebo).on(SoftmaxPolicy(pi, RIGHT3)).mean, 0)
+    # The remainder is of the order of the rate: halve it twice and extrapolate.
+    first, second, third = (drift(rate) for rate in (4e-3, 2e-3, 1e-3))
+    limit = (8 * third - 6 * second + first) / 3
+    equal(limit, -(updates - 1) / 2 * square / N * spread, 1e-6)
+
+
+@pytest.mark.parametrize(
+    "estimator, direction",
+    [("k1", "none"), ("k2", "reverse"), ("k3", "forward"), ("k3_ratio", "reverse")],
+)
+def test_which_kl_a_penalty_descends(estimator, direction):
+    """P8: on-policy, k1 has no mean, k2 and k3 times the ratio KL(pi || ref), k3 KL(ref || pi)."""
+    pi, reference = np.array(PI), np.array([0.3, 0.3, 0.4])
+    policy = SoftmaxPolicy(PI, RIGHT3, reference=reference)
+    found = lab.recipe("rloo", N=4, kl=1.0, kl_estimator=estimator).on(policy)
+    log = np.log(pi / reference)
+    gradients = {"none": 0 * pi, "reverse": pi * (log - pi @ log), "forward": pi - reference}
+    equal(found.mean, policy.grad_p - gradients[direction])
+
+
+def test_an_entropy_bonus_climbs_the_entropy():
+    pi = np.array(PI)
+    policy = SoftmaxPolicy(PI, RIGHT3)
+    entropy = -pi @ np.log(pi)
+    found = lab.recipe("rloo", N=4, entropy=0.7).on(policy)
+    equal(found.mean, policy.grad_p - 0.7 * pi * (np.log(pi) + entropy))

@@ -229,10 +229,11 @@ class _Rows:
         policy, loss = self.policy, self.recipe.loss
         heat = self.recipe.sampler.score_temperature
         logp = policy.log_softmax(logits / heat)
-        log_ratio = loss.log_ratios(self.along(logp - self.old), self.mask)
+        log_ratio = loss.of_ratio(self.along(logp - self.old), self.mask)
         slope = loss.slope(log_ratio, np.broadcast_to(A[..., None], log_ratio.shape))
         if loss.kl:
-            slope = slope - loss.kl * loss.kl_slope(log_ratio, self.along(logp - self.reference))
+            above = self.along(logp - self.reference)
+            slope = slope - loss.kl * loss.kl_slope(log_ratio, above, self.mask)
         shares = loss.shares(counts, self.lengths)
         weighed = shares[..., None] * self.mask * slope
         C = weighed.reshape(len(counts), -1) @ self.path.reshape(-1, logits.shape[-1])

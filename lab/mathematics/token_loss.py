@@ -83,27 +83,31 @@ class Loss:
         return np.where(ends, 0.0, A * ratio)
 
     def kl_slope(
-        self, log_ratio: Float[np.ndarray, "*tokens"], above: Float[np.ndarray, "*tokens"]
-    ) -> Float[np.ndarray, "*tokens"]:
+        self,
+        log_ratio: Float[np.ndarray, "*rows longest"],
+        above: Float[np.ndarray, "*rows longest"],
+        mask: Shaped[np.ndarray, "rows longest"],
+    ) -> Float[np.ndarray, "*rows longest"]:
         """The slope of the KL estimate; `above` is log pi - log pi_reference of a token."""
         if self.kl_estimator == "k1":
             return np.ones_like(above)
         if self.kl_estimator == "k2":
             return above
+        slope = 1 - np.exp(-above)
         if self.kl_estimator == "k3":
-            return 1 - np.exp(-above)
-        return np.exp(log_ratio) * above  # of ratio * k3: ratio * (k3 + 1 - exp(-above))
+            return slope
+        return np.exp(log_ratio) * (slope + self.of_ratio(np.exp(-above) + above - 1, mask))
 
-    def log_ratios(
+    def of_ratio(
         self,
-        log_ratio: Float[np.ndarray, "*rows longest"],
+        values: Float[np.ndarray, "*rows longest"],
         mask: Shaped[np.ndarray, "rows longest"],
     ) -> Float[np.ndarray, "*rows longest"]:
-        """The log-ratio that each token is weighed by: its own, or the mean of its answer's."""
+        """The value of each token, or the mean over its answer: as the ratio is taken."""
         if self.ratio == "token":
-            return log_ratio
-        mean = (log_ratio * mask).sum(-1) / mask.sum(-1)
-        return np.broadcast_to(mean[..., None], log_ratio.shape)
+            return values
+        mean = (values * mask).sum(-1) / mask.sum(-1)
+        return np.broadcast_to(mean[..., None], values.shape)
 
     def shares(
         self, counts: Num[np.ndarray, "*g rows"], lengths: Num[np.ndarray, " rows"]

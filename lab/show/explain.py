@@ -53,8 +53,8 @@ def _estimator(chosen: Estimator, N: int) -> str:
         chosen.about,
         "",
         f"at N = {N}, j successes among the others: advantage = gap[j] * reward + offset[j]",
-        f"  gap     {_row(gap)}",
-        f"  offset  {_row(offset)}",
+        f"  gap     {row(gap)}",
+        f"  offset  {row(offset)}",
         f"  rules   {chosen.rules}",
     ]
     if chosen.limit is not None:
@@ -65,11 +65,11 @@ def _estimator(chosen: Estimator, N: int) -> str:
         "induced weight w_N(p)" + ("  (dots: its limit)" if len(curves) > 1 else "") + ", log-log",
         plot(p, curves),
         "",
-        "      p  " + _row(SHOWN_RATES),
-        "    w_N  " + _row(induced_weight(chosen, N, SHOWN_RATES)),
-        "    e_N  " + _row(efficiency(chosen, N, SHOWN_RATES)) + "   (1 = oracle baseline)",
-        "  right  " + _row(mass.right) + "   signal mass: of E|A|, what right rollouts get",
-        "  wrong  " + _row(mass.wrong) + "   and what wrong ones get",
+        "      p  " + row(SHOWN_RATES),
+        "    w_N  " + row(induced_weight(chosen, N, SHOWN_RATES)),
+        "    e_N  " + row(efficiency(chosen, N, SHOWN_RATES)) + "   (1 = oracle baseline)",
+        "  right  " + row(mass.right) + "   signal mass: of E|A|, what right rollouts get",
+        "  wrong  " + row(mass.wrong) + "   and what wrong ones get",
         "",
         f"source: {chosen.citation}",
         f"train it: lab train tabular {shlex.quote(f'estimator={chosen.spec}')} rollouts={N}",
@@ -97,12 +97,12 @@ def _recipe(chosen: Recipe) -> str:
         f"weight w(p)  (dots: {alone.spec} alone at N = {chosen.N}), log-log",
         plot(p, [chosen.weight(p), induced_weight(alone, chosen.N, p)]),
         "",
-        "      p  " + _row(SHOWN_RATES),
-        "      w  " + _row(weight),
-        "    w_N  " + _row(plain) + f"   ({alone.spec} alone)",
-        "   cost  " + _row(cost) + "   (rollouts, whenever a problem's turn comes)",
-        " w/cost  " + _row(per_rollout),
-        "   kept  " + _row(at_shown.kept) + "   (groups that enter the step)",
+        "      p  " + row(SHOWN_RATES),
+        "      w  " + row(weight),
+        "    w_N  " + row(plain) + f"   ({alone.spec} alone)",
+        "   cost  " + row(cost) + "   (rollouts, whenever a problem's turn comes)",
+        " w/cost  " + row(per_rollout),
+        "   kept  " + row(at_shown.kept) + "   (groups that enter the step)",
         "",
         "same direction as the estimator alone: only the step's length and noise change"
         if is_proportional
@@ -139,15 +139,15 @@ def _objective(chosen: Objective) -> str:
 weight w(p), log-log
 {plot(p, [chosen.weight(p)])}
 
-      p  {_row(SHOWN_RATES)}
-      w  {_row(chosen.weight(SHOWN_RATES))}
-      J  {_row(chosen.value(SHOWN_RATES))}
+      p  {row(SHOWN_RATES)}
+      w  {row(chosen.weight(SHOWN_RATES))}
+      J  {row(chosen.value(SHOWN_RATES))}
 
 source: {chosen.citation}
 train it: lab train tabular gradient=exact 'estimator={chosen.name}'"""
 
 
-def _row(values: np.ndarray) -> str:
+def row(values: np.ndarray) -> str:
     """The first eight values, in columns."""
     cells = [f"{value:>10.4g}" for value in values[:8]]
     return "".join(cells) + ("  ..." if len(values) > 8 else "")

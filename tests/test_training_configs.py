@@ -1,0 +1,112 @@
+"""`lab explain --config`: TRL's and verl's files, read for what they climb, waste and undo.
+
+The shapes are those of the examples that both ship, in our words: a yaml of `trl grpo --config`,
+verl's scripts with arrays and variables, and its yaml that holds a command.
+"""
+
+import pytest
+
+import lab
+from lab.cli import main
+from lab.show.training_configs import read
+
+TRL = """
+model_name_or_path: small/model
+learning_rate: 1e-6
+loss_type: {loss}
+num_generations: 16
+"""
+SCRIPT = """
+#!/usr/bin/env bash
+# algorithm.adv_estimator=gae
+train_batch_size=${TRAIN_BATCH_SIZE:-512}
+mini=${MINI:-128}
+CLIP_LOW=${CLIP_LOW:-3e-4}
+DATA=(
+    algorithm.adv_estimator=grpo
+    data.train_files="['$HOME/train.parquet']"
+    data.train_batch_size=${train_batch_size}
+)
+ACTOR=(
+    actor_rollout_ref.actor.policy_loss.loss_mode=gspo
+    actor_rollout_ref.actor.loss_agg_mode=seq-mean-token-mean
+    actor_rollout_ref.actor.clip_ratio_low=${CLIP_LOW}
+    actor_rollout_ref.actor.clip_ratio_high=4e-4
+    actor_rollout_ref.actor.ppo_mini_batch_size=${mini}
+    actor_rollout_ref.rollout.n=${ROLLOUT_N:-8}
+)
+python3 -m verl.trainer.main_ppo "${DATA[@]}" "${ACTOR[@]}" "$@"
+"""
+IN_YAML = """
+run: |
+  python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo \\
+    data.train_batch_size=32 actor_rollout_ref.rollout.n=1 \\
+    actor_rollout_ref.actor.ppo_mini_batch_size=32 actor_rollout_ref.actor.clip_ratio=0.3
+"""
+
+
+def reading(tmp_path, name, text):
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    return read(file)
+
+
+def test_trl_yaml_with_its_defaults(tmp_path):
+    found = reading(tmp_path, "a.yaml", TRL.format(loss="dapo"))
+    assert found.recipe.N == 16 and found.recipe.estimator == "grpo(ddof=1, eps=0.0001)"
+    assert found.recipe.loss.aggregation == "token-mean" and found.recipe.loss.bounds == (0.8, 1.2)
+    assert (found.reuses, found.splits, found.undone, found.unknown_keys) == (1, 1, [], [])
+
+
+def test_a_script_of_verl_with_arrays_and_variables(tmp_path):
+    found = reading(tmp_path, "run.sh", SCRIPT)
+    assert found.recipe.loss.bounds == pytest.approx((1 - 3e-4, 1 + 4e-4))
+    assert found.recipe.loss.ratio == "sequence" and found.recipe.N == 8
+    assert found.splits == 4 and found.reuses == 1 and not found.unknown_keys
+
+
+def test_a_command_of_verl_inside_a_yaml(tmp_path):
+    found = reading(tmp_path, "sky.yaml", IN_YAML)
+    assert found.recipe.spec.startswith("reinforce, N=1")
+    assert any("rollout.n = 1" in one for one in found.undone)
+    assert any("clip_ratio alone changes nothing" in one for one in found.undone)
+
+
+@pytest.mark.parametrize(
+    "settings, words",
+    [
+        ("loss_type: cispo", "largest ratio itself"),
+        ("loss_type: dr_grpo", "standard deviation that Dr. GRPO takes out is still there"),
+        ("epsilon_high: 0.28", "nothing is clipped"),
+        ("{delta: 1.1, num_iterations: 2}", "delta = 1.1 is below 1 + epsilon_high"),
+        ("importance_sampling_level: sequence", "a ratio of sequences with a clip of 0.2"),
+    ],
+)
+def test_settings_that_undo_each_other_are_named(tmp_path, settings, words):
+    assert any(words in one for one in reading(tmp_path, "a.yml", settings).undone)
+
+
+def test_one_screen_with_unknown_names(tmp_path, capsys):
+    file = tmp_path / "a.json"
+    file.write_text('{"num_generation": 4, "beta": 0.1, "top_p": 0.9}', encoding="utf-8")
+    assert main(["explain", "--config", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "did you mean 'num_generations'" in shown and "cut sampler" in shown
+    assert len(shown.splitlines()) <= 40
+
+
+@pytest.mark.parametrize(
+    "name, text, words",
+    [
+        ("a.yaml", "a: [", "cannot be read"),
+        ("a.yaml", "", "no settings found"),
+        ("a.yaml", "colour: red", "none of its 1 names"),
+        ("a.yaml", "num_generations: 1", "num_generations = 1"),
+        ("a.json", "[1, 2]", "no settings found"),
+        ("a.yaml", "!!python/object/apply:os.system [ls]", "cannot be read"),
+    ],
+)
+def test_what_is_no_configuration_is_refused_in_a_sentence(tmp_path, name, text, words):
+    with pytest.raises(lab.LabError) as refusal:
+        reading(tmp_path, name, text)
+    assert words in str(refusal.value) and "\n" not in str(refusal.value)
