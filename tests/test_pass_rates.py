@@ -15,13 +15,11 @@ import lab
 from lab.errors import LabError
 from lab.mathematics import pass_rates
 from lab.mathematics.pass_rates import (
-    beta_binomial,
     dead_share,
     equal_shares,
     expected_gradient,
     intervals,
     mixing,
-    resampled_mixing,
     share_by_bin,
 )
 
@@ -168,7 +166,6 @@ def test_the_order_and_the_doubling_of_problems_change_nothing():
     assert np.array_equal(fit.mass, turned.mass) and fit.log_likelihood == turned.log_likelihood
     np.testing.assert_allclose(twice.mass, fit.mass, atol=1e-9)
     assert twice.log_likelihood == pytest.approx(2 * fit.log_likelihood, rel=1e-12)
-    assert beta_binomial(n, correct) == beta_binomial(n[turn], correct[turn])
 
 
 @pytest.mark.parametrize("m, n", [(300, [2, 8, 128]), (30, [5000] * 3)])
@@ -179,51 +176,6 @@ def test_problems_with_different_n_have_the_likelihood_of_their_own_binomials(m,
         log_likelihood(fit.p, fit.mass, n, correct), rel=1e-9
     )
     assert fit.excess <= 1e-6
-
-
-# --- The Beta -----------------------------------------------------------------------------------
-
-
-def beta_likelihood(a, b, n, correct):
-    ways = sum(math.log(math.comb(int(x), int(y))) for x, y in zip(n, correct, strict=True))
-    return stats.betabinom.logpmf(correct, n, a, b).sum() - ways
-
-
-@pytest.mark.parametrize("a, b, seed", [(0.35, 0.45, 0), (2, 5, 1), (0.1, 3, 2), (30, 30, 3)])
-def test_no_beta_on_a_grid_is_more_likely(a, b, seed):
-    n, correct = simulated(lambda rng, m: rng.beta(a, b, m), 300, np.tile([4, 16, 40], 100), seed)
-    fit = beta_binomial(n, correct)
-    assert fit.log_likelihood == pytest.approx(beta_likelihood(fit.a, fit.b, n, correct), abs=1e-6)
-    steps = [
-        *itertools.product(np.geomspace(0.3, 3, 15), repeat=2),
-        *itertools.product((0.999, 1, 1.001), repeat=2),
-    ]
-    assert (
-        max(beta_likelihood(fit.a * x, fit.b * y, n, correct) for x, y in steps)
-        <= fit.log_likelihood + 1e-7
-    )
-    assert (
-        fit.log_likelihood <= mixing(n, correct).log_likelihood
-    )  # a Beta is one of all distributions
-
-
-@pytest.mark.parametrize(
-    "n, correct", [(8, [0, 0, 8]), (1, [0, 1, 1, 0]), (4, [0, 0]), ([2, 3], [2, 3])]
-)
-def test_counts_of_none_and_all_have_no_likeliest_beta(n, correct):
-    with pytest.raises(LabError, match=f"all {len(correct)} counts are 0 or n.*: use mixing"):
-        beta_binomial(n, correct)
-
-
-def test_counts_that_vary_no_more_than_a_coin_grow_likelier_towards_a_point():
-    n, correct = np.full(6, 10), np.array([4, 5, 5, 5, 5, 6])
-    with pytest.raises(
-        LabError, match="vary no more than at one p: 0.5 is likeliest, and is no Beta: use mixing"
-    ):
-        beta_binomial(n, correct)
-    climb = [beta_likelihood(x, x, n, correct) for x in (1, 10, 100, 1000, 10000)]
-    point = 60 * math.log(0.5)
-    assert np.all(np.diff(climb) > 0) and climb[-1] < point == pytest.approx(climb[-1], abs=0.02)
 
 
 # --- What follows from a distribution -----------------------------------------------------------
@@ -271,22 +223,6 @@ def test_intervals_say_the_point_estimate_and_how_many_problems_they_are_over():
     )
 
 
-def test_resamples_of_the_problems_spread_like_a_fit_to_each():
-    n, correct = simulated(u_shaped, 300, 8, 1)
-
-    def sums(p, mass):
-        return np.atleast_2d(mass) @ np.stack([p, (1 - p) ** 8, p * (1 - p)], axis=1)
-
-    p, masses = resampled_mixing(n, correct, draws=100)
-    fit = mixing(n, correct)
-    chance = p[:, None] ** np.arange(9) * (1 - p[:, None]) ** (8 - np.arange(9))
-    likelihood = np.log(masses[0] @ chance)[correct].sum()
-    assert fit.log_likelihood - 1 <= likelihood <= fit.log_likelihood
-    spread = sums(p, masses[1:]).std(axis=0)
-    widths = [(x.high - x.low) / 3.92 for x in intervals(n, correct, sums, slack=1, draws=60)]
-    np.testing.assert_allclose(spread, widths, rtol=0.35)
-
-
 def test_intervals_hold_the_truth_about_as_often_as_they_say():
     truth = stats.betabinom.pmf([0, 8], 8, 0.35, 0.45)
     inside = np.zeros(2)
@@ -314,9 +250,7 @@ def test_groups_of_one_problem_are_drawn_together_so_that_intervals_hold_the_tru
 # --- Refusals -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "fit", [mixing, beta_binomial, lambda n, correct: intervals(n, correct, dead_of(2))]
-)
+@pytest.mark.parametrize("fit", [mixing, lambda n, correct: intervals(n, correct, dead_of(2))])
 @pytest.mark.parametrize(
     "n, correct, said",
     [

@@ -47,21 +47,6 @@ def test_every_maze_is_a_line_and_every_length_has_its_median():
     assert labels == ["$10^{-12}$", "$10^{-9}$", "$10^{-6}$", "$10^{-3}$", "1/2", "0.99"]
 
 
-def test_a_distribution_counts_every_maze_and_those_beyond_the_axis_at_its_end():
-    figure, axes = plt.subplots()
-    rate_flow.draw_distribution(axes, flow(), 0)
-    heights = [bar.get_height() for bar in axes.patches]
-    assert sum(heights) == 3 and len(axes.patches) == 2 * 31
-    assert heights[31] == 1  # the maze of 12 moves, at 1e-20
-    assert axes.get_xlim() == rate_flow.LIMITS
-
-
-def test_the_moving_picture_has_one_frame_a_record_and_leaves_no_figure_open():
-    moving = rate_flow.moving_flow({"one": flow(), "other": flow()})
-    assert moving.count("data:image/png;base64") == 2 and plt.get_fignums() == []
-    assert len(moving) < 150_000
-
-
 def test_fallen_mazes_are_those_below_their_own_start_run_by_run():
     rates = {"a": [[0.5, 0.2], [0.4, 0.2], [0.6, 0.1]], "b": [[0.1, 0.1], [0.1, 0.0], [0.0, 0.0]]}
     rows = [

@@ -24,19 +24,6 @@ from lab.shapes import Array, Float, Int
 # A fit has converged at this excess, ten times the rounding error of its steps.
 EXCESS = 1e-6
 STEPS = 200
-# Of EM, where many resamples take the same number of them.
-LEAST_STEPS = 100
-
-
-class Beta(NamedTuple):
-    """A Beta distribution of pass rates, with mean a/(a+b).
-
-    `log_likelihood` is that of the rewards in their order.
-    """
-
-    a: float
-    b: float
-    log_likelihood: float
 
 
 class Mixing(NamedTuple):
@@ -85,59 +72,6 @@ class _Cells(NamedTuple):
         return np.sin(np.linspace(0, np.pi / 2, steps + 1)) ** 2
 
 
-def beta_binomial(n: ArrayLike, correct: ArrayLike) -> Beta:
-    """The Beta distribution under which the counts are most likely.
-
-    The counts are then beta-binomial (Skellam 1948; Griffiths 1973). `correct` is "problems", `n`
-    too or one number. LabError: counts that are not whole or outside 0..n; counts that are all 0 or
-    n, or that vary no more than one pass rate explains (Tarone's score 1979), for which no Beta is
-    best.
-
-    Each count once is the uniform distribution:
-
-    >>> [round(x, 6) for x in beta_binomial(2, [0, 1, 2])[:2]]
-    [1.0, 1.0]
-    """
-    from scipy.optimize import minimize
-    from scipy.special import betaln, digamma
-
-    cells = _cells(n, correct)
-    size, right, wrong = cells.n, cells.right, cells.n - cells.right
-    problems = cells.problems
-    p = (problems @ right) / (problems @ size)
-    share = problems / problems.sum()
-    if (right * wrong == 0).all():
-        raise LabError(
-            f"all {problems.sum()} counts are 0 or n: p = 0 and 1 alone are likeliest, and are no"
-            " Beta: use mixing"
-        )
-    # Tarone's score: positive where counts vary more than at one p.
-    if share @ (right * (right - 1) / p + wrong * (wrong - 1) / (1 - p) - size * (size - 1)) <= 0:
-        raise LabError(
-            f"{problems.sum()} counts vary no more than at one p: {p:.4g} is likeliest, and is no"
-            " Beta: use mixing"
-        )
-
-    def loss(log_a_b: Array) -> tuple[float, Array]:
-        """Minus the mean log-likelihood, and its gradient with respect to log a and log b."""
-        a, b = np.exp(log_a_b)
-        total = digamma(a + b + size) - digamma(a + b)
-        slope_a = a * (digamma(a + right) - digamma(a) - total)
-        slope_b = b * (digamma(b + wrong) - digamma(b) - total)
-        log_likelihood = share @ (betaln(a + right, b + wrong) - betaln(a, b))
-        return -log_likelihood, -np.stack((slope_a, slope_b)) @ share
-
-    best = minimize(
-        loss,
-        np.log((p, 1 - p)),
-        jac=True,
-        method="L-BFGS-B",
-        options={"gtol": 1e-10, "ftol": 1e-15},
-    )
-    a, b = np.exp(best.x).tolist()
-    return Beta(a, b, float(-best.fun * problems.sum()))
-
-
 def mixing(
     n: ArrayLike, correct: ArrayLike, grid: ArrayLike | None = None, slack: float = 0
 ) -> Mixing:
@@ -147,8 +81,9 @@ def mixing(
     the points `grid`, by default 0 to 1 and even in arcsin sqrt p: the convex problem of Koenker &
     Mizera 2014, solved by the constrained Newton steps of Wang 2007. It puts all mass on a few
     points. With `slack` it is smooth and usually nearer to the truth: the first step of EM, from
-    even mass, that is at most `slack` below the highest log-likelihood (Laird & Louis 1991). Shapes
-    and errors as in `beta_binomial`. p must not depend on n.
+    even mass, that is at most `slack` below the highest log-likelihood (Laird & Louis 1991).
+    `correct` is "problems", `n` too or one number. p must not depend on n. LabError: counts that
+    are not whole or outside 0..n.
 
     Only p = 0 and p = 1 give these counts for certain:
 
@@ -195,36 +130,6 @@ def intervals(
         return sums(p, np.stack(masses))
 
     return bootstrap_each(np.arange(problems), statistic, draws=draws)
-
-
-def resampled_mixing(
-    n: ArrayLike, correct: ArrayLike, slack: float = 1, draws: int = 200, seed: int = 0
-) -> tuple[Float[np.ndarray, " points"], Float[np.ndarray, "one_and_draws points"]]:
-    """(p, masses): the distribution of the problems' pass rates, and of `draws` resamples of them.
-
-    Each is the step of EM from even mass that `mixing` calls smooth, the first row at most `slack`
-    below the highest log-likelihood. All rows take as many steps, LEAST_STEPS or more, because
-    after few steps even mass still hides how much the counts vary. This is far faster than
-    `intervals`, which fits every resample to its own highest log-likelihood.
-
-    >>> p, masses = resampled_mixing(4, [0, 1, 4], draws=3)
-    >>> masses.shape == (4, len(p)), masses.sum(axis=1).round(12).tolist()
-    (True, [1.0, 1.0, 1.0, 1.0])
-    """
-    cells = _cells(n, correct)
-    problems, p = cells.problems, cells.usual_grid()
-    chance, _ = cells.chance(p)
-    share = problems / problems.sum()
-    resamples = np.random.default_rng(seed).multinomial(problems.sum(), share, draws)
-    shares = np.vstack((share, resamples / problems.sum()))
-    highest = chance @ _fit(chance, problems, 0)[0]
-    allowed = -real("slack", slack, 1e-6) / problems.sum()
-    masses = np.full((len(shares), len(p)), 1 / len(p))
-    steps = 0
-    while steps < LEAST_STEPS or share @ np.log(chance @ masses[0] / highest) < allowed:
-        masses *= (shares / (masses @ chance.T)) @ chance
-        steps += 1
-    return p, masses
 
 
 def dead_share(

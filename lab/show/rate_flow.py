@@ -7,12 +7,10 @@ path) and `pass_rate`. Pass rates are drawn on an axis of log-odds, log10 p/(1-p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.animation import FuncAnimation
 from matplotlib.axes import Axes
 
 from lab.shapes import Float
@@ -48,12 +46,6 @@ def looks_of(flow: pd.DataFrame) -> dict[int, tuple[str, str]]:
     return {length: CLASS_LOOKS[i % len(CLASS_LOOKS)] for i, length in enumerate(moves)}
 
 
-def set_ticks(axes: Axes, which: str) -> None:
-    """Label the "x" or "y" axis, which shows log-odds, with pass rates."""
-    places, labels = log_odds(np.array(list(TICKS))), list(TICKS.values())
-    axes.set(**{f"{which}ticks": places, f"{which}ticklabels": labels, f"{which}lim": LIMITS})
-
-
 def draw_flow(axes: Axes, flow: pd.DataFrame) -> None:
     """One line a maze over the steps, and the median of each class of path length.
 
@@ -69,47 +61,5 @@ def draw_flow(axes: Axes, flow: pd.DataFrame) -> None:
         label = f"{moves} moves (n = {lines.shape[1]})"
         every = max(1, len(lines) // 5)
         axes.plot(middle.index, middle, **look, label=label, markevery=every)
-    set_ticks(axes, "y")
-
-
-def draw_distribution(axes: Axes, flow: pd.DataFrame, step: int) -> None:
-    """How many mazes have which pass rate at a step, stacked by class of path length.
-
-    Pass rates beyond the axis count in its outermost bars.
-    """
-    now, looks = flow[flow["step"] == step], looks_of(flow)
-    values = [
-        log_odds(now.loc[now["moves"] == moves, "pass_rate"].to_numpy()).clip(*LIMITS)
-        for moves in looks
-    ]
-    colors = [color for color, _ in looks.values()]
-    labels = [f"{moves} moves" for moves in looks]
-    edges = np.linspace(*LIMITS, 32).tolist()
-    axes.hist(values, edges, stacked=True, color=colors, label=labels)
-    set_ticks(axes, "x")
-    axes.tick_params(axis="x", labelrotation=60)
-    axes.set_ylim(0, flow["problem"].nunique())
-
-
-def moving_flow(flows: Mapping[str, pd.DataFrame]) -> str:
-    """`draw_distribution` as a moving picture in HTML, one frame a record.
-
-    One panel for each of `flows`, by its title. All have the same steps.
-    """
-    figure, axes = plots.panels(
-        columns=len(flows), width=plots.PAGE, height=2.3, sharey=True, squeeze=False
-    )
-
-    def show(step: int) -> None:
-        for panel, (title, flow) in zip(axes[0], flows.items(), strict=True):
-            panel.clear()
-            draw_distribution(panel, flow, step)
-            panel.set_title(title)
-        axes[0, 0].set_ylabel("mazes")
-        axes[0, 0].legend(loc="upper left")
-        figure.suptitle(f"step {step}", fontsize=8)
-
-    steps = sorted(next(iter(flows.values()))["step"].unique())
-    plots.plt.close(figure)  # a notebook would show it beside the moving picture
-    with plots.plt.rc_context({"savefig.dpi": 90}):  # a frame of about 15 kB
-        return FuncAnimation(figure, show, frames=steps, interval=400).to_jshtml()
+    places, labels = log_odds(np.array(list(TICKS))), list(TICKS.values())
+    axes.set(yticks=places, yticklabels=labels, ylim=LIMITS)
