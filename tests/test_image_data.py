@@ -10,11 +10,9 @@ from cuda_table import Recorder
 from lab.errors import LabError
 from lab.toy import image_data
 from lab.toy.image_data import (
-    COLOURS,
     LABEL_CODE,
     MEAN,
     STD,
-    TEXTURES,
     Digits,
     EpochOrder,
     ProceduralImages,
@@ -47,11 +45,6 @@ def shown(source, labels, seed=0):
     """Pictures as red, green and blue between about 0 and 1."""
     images = source.draw(labels, torch.Generator().manual_seed(seed))
     return images * torch.tensor(STD)[:, None, None] + torch.tensor(MEAN)[:, None, None]
-
-
-def ink(images):
-    """How colourful each pixel is, "images size size": the shape, where it is bright."""
-    return (images.amax(1) - images.amin(1) - 0.2).clamp(min=0)
 
 
 # --- What every source promises -----------------------------------------------------------------
@@ -139,41 +132,6 @@ def test_where_nothing_varies_a_class_is_one_picture_and_classes_are_a_thousand(
     assert torch.equal(images, again)
     apart = torch.cdist(images.flatten(1), images.flatten(1)).fill_diagonal_(torch.inf)
     assert apart.min() > 1  # as much as three pixels from black to white
-
-
-@pytest.mark.parametrize("source", [still(), ProceduralImages(0, 32)], ids=["still", "varied"])
-def test_the_hue_tells_the_colour(source):
-    images = shown(source, label(colour=torch.arange(8).repeat(25)))
-    weights = ink(images)[:, None]
-    red, green, blue = (images * weights).sum((2, 3)).T / weights.sum((2, 3)).T
-    hue = torch.atan2(3**0.5 * (green - blue), 2 * red - green - blue).rad2deg() % 360
-    steps = (hue / 45).round().long() % 8
-    assert torch.equal(steps, torch.arange(8).repeat(25)), COLOURS
-
-
-@pytest.mark.parametrize("source", [still(), ProceduralImages(0, 32)], ids=["still", "varied"])
-def test_the_centre_of_mass_tells_the_place(source):
-    places = torch.arange(5).repeat(25)
-    weights = ink(shown(source, label(place=places)))
-    weights = weights / weights.sum((1, 2), keepdim=True)
-    line = torch.linspace(-1, 1, 32)
-    x, y = (weights.sum(1) * line).sum(1), (weights.sum(2) * line).sum(1)
-    expected = torch.tensor([[0, 0], [-1, -1], [1, -1], [-1, 1], [1, 1]])[places] * 0.42
-    assert (torch.stack([x, y], 1) - expected).abs().max() < 0.15
-
-
-def test_the_textures_darken_the_parts_that_they_name():
-    images = shown(still(224), label(texture=torch.arange(5)))
-    inside = images[:, 0, 79:145, 79:145]  # of the red disc
-    plain, halved, striped, chequered, ringed = inside > 0.5
-    assert plain.all(), TEXTURES
-    assert not halved[:, :32].any() and halved[:, 34:].all()
-    # Dark, bright, dark, bright.
-    assert (striped == striped[0]).all() and striped[0].diff().sum() == 3
-    assert chequered[33].diff().sum() == 3
-    assert (chequered[33] ^ chequered[53]).float().mean() > 0.9  # the next row
-    assert ringed[33].diff().sum() == 2
-    assert (ringed == ringed.mT).all() and (ringed == ringed.flip(0)).all()
 
 
 def test_every_picture_is_nearest_the_still_one_of_its_own_class():

@@ -801,13 +801,6 @@ def test_what_cannot_run_is_refused_in_one_sentence_and_nothing_is_written(refus
     assert sentence in refused("train", "maze", "scale=smoke", word)
 
 
-def test_the_header_says_the_estimator_its_rules_and_what_becomes_of_truncated_rollouts():
-    chosen = experiment("maze")
-    header = chosen.header(config_of(estimator="rloo"))
-    assert "RLOO" in header and "N = 8" in header and "group of one: error" in header
-    assert "truncated rollouts (no DONE within 18 tokens) count as wrong" in header
-
-
 @pytest.mark.parametrize(
     "keys, sentence",
     [
