@@ -3,7 +3,7 @@
 Each row is a world whose truth is known; 2,000 experiments are drawn from it and the share counted
 whose 95% interval holds the truth. Beside it stands the percentile bootstrap over the same axes,
 which is what the lab did before and what many papers do. With `--write` the table of
-docs/statistics.md is written anew.
+docs/statistics.md is written anew. `--bands` does the same for bands that hold at all k.
 """
 
 import argparse
@@ -17,11 +17,13 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from lab.mathematics.metrics import pass_at_k  # noqa: E402
-from lab.mathematics.stats import Over, mean_interval  # noqa: E402
+from lab.mathematics.counts import pass_bands  # noqa: E402
+from lab.mathematics.metrics import exact_pass_at_k, k_values, pass_at_k  # noqa: E402
+from lab.mathematics.stats import Over, mean_interval, mean_interval_each  # noqa: E402
 
 PAGE = ROOT / "docs" / "statistics.md"
 START, END = "<!-- coverage -->", "<!-- end of coverage -->"
+BAND_MARKS = "<!-- bands -->", "<!-- end of bands -->"
 EXPERIMENTS, DRAWS, ROLLOUTS = 2000, 300, 64
 Draw = Callable[[np.random.Generator, int, int], np.ndarray]  # (rng, seeds, problems) -> values
 
@@ -126,14 +128,80 @@ def table() -> str:
     return "\n".join(lines)
 
 
+# name, problems, rollouts of each, how the base's pass rates are drawn, what training does to log-odds
+Law = Callable[[np.random.Generator, int], np.ndarray]
+Change = Callable[[np.random.Generator, np.ndarray], np.ndarray]
+BANDS: list[tuple[str, int, int, Law, Change]] = [
+    (name, problems, n, law, change)
+    for name, law in (
+        ("Beta(0.3, 3), many hard", lambda rng, size: rng.beta(0.3, 3, size)),
+        ("Beta(0.4, 0.6), both ends", lambda rng, size: rng.beta(0.4, 0.6, size)),
+        (
+            "half p = 0, half Beta(1, 2)",
+            lambda rng, size: rng.beta(1, 2, size) * (rng.random(size) < 0.5),
+        ),
+        ("Beta(4, 0.4), nearly all solved", lambda rng, size: rng.beta(4, 0.4, size)),
+    )
+    for problems, n in ((30, 64), (200, 8), (200, 64))
+    for change in (
+        lambda rng, odds: odds + rng.normal(0, 1, odds.size),
+        lambda rng, odds: 1.5 * odds + 0.6,
+    )
+]
+
+
+def band_coverage(problems: int, n: int, law: Law, change: Change) -> tuple[float, float, float]:
+    """The shares of experiments in which bands, and plain t intervals, hold at every k at once, and
+    the median half width of the bands at the largest k.
+    """
+    ks, rng = k_values(n), np.random.default_rng([problems, n])
+
+    def world(size: int) -> tuple[np.ndarray, np.ndarray]:
+        p = law(rng, size)
+        odds = np.log(np.clip(p, 1e-300, None)) - np.log1p(-np.clip(p, None, 1 - 1e-12))
+        return p, np.where(p > 0, chance(change(rng, odds)), 0)
+
+    truth = np.mean(
+        [np.subtract(*(exact_pass_at_k(x, ks) for x in world(100_000)[::-1])) for _ in range(5)],
+        axis=(0, 1),
+    )
+    hits, widths = np.zeros((EXPERIMENTS, 2)), np.zeros(EXPERIMENTS)
+    for i in range(EXPERIMENTS):
+        first, second = (rng.binomial(n, x) for x in world(problems))
+        bands = pass_bands(n, first, n, second, ks)
+        plain = mean_interval_each(pass_at_k(n, second, ks) - pass_at_k(n, first, ks))
+        for j, each in enumerate((bands, plain)):
+            hits[i, j] = all(x.low <= t <= x.high for x, t in zip(each, truth, strict=True))
+        widths[i] = (bands[-1].high - bands[-1].low) / 2
+    return (*hits.mean(axis=0), float(np.median(widths)))
+
+
+def bands_table() -> str:
+    lines = [
+        "| pass rates of the base | training | problems | rollouts | bands | t at each k | +- at k = n |"
+    ]
+    lines.append("|---|---|---|---|---|---|---|")
+    for i, (name, problems, n, law, change) in enumerate(BANDS):
+        ours, plain, width = band_coverage(problems, n, law, change)
+        what = "sharpens" if i % 2 else "moves each at random"
+        lines.append(
+            f"| {name} | {what} | {problems} | {n} | {ours:.1%} | {plain:.1%} | {width:.3f} |"
+        )
+        print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help=f"write the table into {PAGE.name}")
-    found = table()
-    if parser.parse_args().write:
+    parser.add_argument("--bands", action="store_true", help="bands that hold at all k together")
+    arguments = parser.parse_args()
+    start, end = BAND_MARKS if arguments.bands else (START, END)
+    found = bands_table() if arguments.bands else table()
+    if arguments.write:
         text = PAGE.read_text(encoding="utf-8")
         PAGE.write_text(
-            re.sub(f"{START}.*{END}", f"{START}\n{found}\n{END}", text, flags=re.DOTALL)
+            re.sub(f"{start}.*{end}", f"{start}\n{found}\n{end}", text, flags=re.DOTALL)
         )
 
 

@@ -417,7 +417,7 @@ class Reading:
 
     def _shares(self) -> tuple[np.ndarray, np.ndarray]:
         """n and the right ones of each row that counts all rollouts of a problem, 0 for none."""
-        if self.kind == "counts":
+        if self.kind == "counts" and self.step == "step":
             self._keep_last_step()
         told = self._told_once()
         name, size = self.outcome, self.size
@@ -463,7 +463,7 @@ class Reading:
         return np.where(told, n, 0), np.where(told, right, 0)
 
     def _keep_last_step(self) -> None:
-        steps = self._values(self.step) if self.step else np.zeros(1)
+        steps = self._values(self.step)
         last = np.nanmax(steps)
         if not np.nanmin(steps) < last:
             return

@@ -39,7 +39,7 @@ HINTS = {
         "pass_rate solve_rate success_rate pass@1 difficulty llama8b_solve_rate pass_rate_72b_tir"
         " accuracy mean_reward mean_score mean/reward"
     ).split(),
-    "step": ["step"],
+    "step": ["step", "visit"],
     # the number of a rollout among those of its problem, and a name that no other rollout has
     "sample": (
         "sample sample_idx sample_id sample_index rollout rollout_idx rollout_index"

@@ -355,7 +355,7 @@ class Reading {
   shares() {
     const [name] = this.outcomes,
       counted = this.kind === "counts";
-    if (counted) this.keepLastStep();
+    if (counted && this.stepName === "step") this.keepLastStep();
     const cells = this.cellsOf(name),
       values = this.values(name),
       sizes = typeof this.size === "string" ? this.values(this.size) : null,
