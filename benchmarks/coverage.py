@@ -128,7 +128,7 @@ def table() -> str:
     return "\n".join(lines)
 
 
-# name, problems, rollouts of each, how the base's pass rates are drawn, what training does to log-odds
+# name, problems, rollouts of each, how the base's pass rates are drawn, how log-odds change
 Law = Callable[[np.random.Generator, int], np.ndarray]
 Change = Callable[[np.random.Generator, np.ndarray], np.ndarray]
 BANDS: list[tuple[str, int, int, Law, Change]] = [
@@ -178,7 +178,7 @@ def band_coverage(problems: int, n: int, law: Law, change: Change) -> tuple[floa
 
 def bands_table() -> str:
     lines = [
-        "| pass rates of the base | training | problems | rollouts | bands | t at each k | +- at k = n |"
+        "| pass rates of the base | training | problems | n | bands | t at each k | +- at k = n |"
     ]
     lines.append("|---|---|---|---|---|---|---|")
     for i, (name, problems, n, law, change) in enumerate(BANDS):

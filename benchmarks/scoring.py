@@ -22,7 +22,8 @@ from lab.llm.data.arithmetic import problems, solution
 from lab.llm.data.datasets import ProblemSet
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Completion, Sampling
-from lab.llm.evals.evaluation_metrics import samples_ratio, summary
+from lab.llm.evals.evaluation_metrics import summary
+from lab.mathematics.counts import samples_ratio
 from lab.runs.evaluation_folder import problem_counts, sample, score
 from lab.training.rng import generator
 
@@ -116,7 +117,7 @@ def main() -> None:
         metrics = timed("summary, with intervals", lambda: summary(counts))
         timed(
             "ratio of samples, with its interval",
-            lambda: samples_ratio(counts, counts, int(counts["n"].min())),
+            lambda: samples_ratio(*2 * (counts["n"], counts["right"]), int(counts["n"].min())),
         )
         size = sum(path.stat().st_size for path in folder_of_answers.path.rglob("*.parquet"))
         print(

@@ -229,6 +229,28 @@ def test_the_report_tells_every_number(simulated):
     assert "NaN" not in told and "nan" not in told and max(map(len, found.lines())) <= 120
 
 
+def test_the_judge_stands_beside_the_labels_of_the_file(tmp_path):
+    rows = [  # 1/2 is called wrong, 3 right, and one gold is broken
+        {"id": id, "gold": gold, "prediction": answer, "correct": label}
+        for id, gold, said in (
+            ("a", "0.5", [("1/2", 0), ("1/2", 0), ("0.5", 1), ("2", 0)]),
+            ("b", "4", [("3", 1), ("4", 1), ("5", 0), (None, 0)]),
+            ("c", "\\frac{1", [("1", 0), ("1", 1)]),
+        )
+        for answer, label in said
+    ]
+    path = write(pd.DataFrame(rows), tmp_path / "labels.jsonl")
+    found = audit(path)
+    [said] = [note for note in found.notes if note.startswith("the judge of the lab")]
+    assert said.endswith(
+        "of 10 rollouts it disagrees on 3 (file right, judge wrong: 1; file wrong, judge right: 2)"
+        " and cannot read 2"
+    )
+    listed = found.labels[["gold", "answer", "file", "judge", "rollouts"]].to_numpy().tolist()
+    assert listed[:2] == [["0.5", "1/2", "wrong", "right", 2], ["4", "3", "right", "wrong", 1]]
+    assert {row[3] for row in listed[2:]} == {"error"} and "1/2" in "\n".join(found.lines())
+
+
 # --- The picture --------------------------------------------------------------------------------
 
 

@@ -12,14 +12,9 @@ import pytest
 from refusals import refusal
 
 from lab.llm.engines.base import Sampling
-from lab.llm.evals import evaluation_metrics
-from lab.llm.evals.evaluation_metrics import (
-    compare_models,
-    counts,
-    samples_ratio,
-    summary,
-)
+from lab.llm.evals.evaluation_metrics import counts, summary
 from lab.llm.evals.evaluation_tables import Row, caption, latex, markdown
+from lab.mathematics import counts as of_counts
 from lab.mathematics import metrics, stats
 from lab.mathematics.stats import Interval
 
@@ -159,31 +154,14 @@ def test_lost_answers_make_n_smaller_and_a_problem_without_any_is_left_out():
 # --- Two models ---------------------------------------------------------------------------------
 
 
-def test_two_models_are_compared_on_the_same_problems_whatever_their_order():
-    a, b = tally(8, [1, 2, 3, 8]), tally(16, [0, 4, 4, 16])
-    told = compare_models(a, b[::-1], 4)
-    assert told == stats.compare(
-        metrics.pass_at_k(8, a["right"], 4), metrics.pass_at_k(16, b["right"], 4)
-    )
-    assert told.difference.n == {"problems": 4}
-
-
-def test_problems_that_only_one_of_two_models_was_asked_are_refused():
-    for call in (compare_models, lambda a, b: samples_ratio(a, b, 2)):
-        assert refusal(call, tally(4, [1, 2, 3]), tally(4, [1, 2])).startswith(
-            "problem 'p2' is in only one of two"
-        )
-
-
-def test_a_problem_that_one_model_lost_is_left_out_of_the_pair():
-    told = compare_models(tally([4, 4, 4], [1, 2, 3]), tally([4, 0, 4], [1, 0, 1], error=[0, 4, 0]))
-    assert told.difference.n == {"problems": 2} and told.difference.point == pytest.approx(0.25)
+def samples_ratio(base, ours, k):
+    return of_counts.samples_ratio(base["n"], base["right"], ours["n"], ours["right"], k)
 
 
 @pytest.fixture
 def few_draws(monkeypatch):
     """200, for comparisons with one number at a time."""
-    monkeypatch.setattr(evaluation_metrics, "REACH_DRAWS", 200)
+    monkeypatch.setattr(of_counts, "REACH_DRAWS", 200)
 
 
 def assert_equal(a: Interval, b: Interval) -> None:
@@ -213,7 +191,7 @@ def test_the_ratio_of_samples_is_the_metric_in_every_resample(few_draws):
     assert_equal(
         told,
         stats.bootstrap(
-            np.arange(25), statistic=lambda *x: [*slow(*x)], draws=evaluation_metrics.REACH_DRAWS
+            np.arange(25), statistic=lambda *x: [*slow(*x)], draws=of_counts.REACH_DRAWS
         ),
     )
     assert 1 < told.low < told.point < told.high

@@ -539,7 +539,8 @@ class Reading:
             self.notes.append(f"{lost} of {of} have no reward and are left out")
         self._compare_totals(correct, first)
         mixed = (correct > 0) & (correct < n)
-        if is_reward and not mixed.any() and len(n) > 3 and 0 < correct.sum() < n.sum():
+        several = is_reward and n.max() > 1 and len(n) > 3 and not mixed.any()
+        if several and 0 < correct.sum() < n.sum():
             self.notes.append(
                 f"all rollouts of each problem have the same {self.outcome}: see that it is"
                 " theirs, and not their problem's"

@@ -147,7 +147,7 @@ class Audit:
     `weight_shares` of the estimator that the rollouts were trained with, if the file says so, and
     of the others, by the power of the advantage; None where the file is of no training. `meaning`
     says what the columns of the file were taken for; it is empty for a run that computed its pass
-    rates.
+    rates. `labels` are those of `lab.show.labels.judged_beside`.
     """
 
     notes: list[str]
@@ -155,11 +155,14 @@ class Audit:
     table: pd.DataFrame
     weights: dict[int, pd.DataFrame] | None = None
     meaning: dict[str, str] = field(default_factory=dict)
+    labels: pd.DataFrame | None = None
 
     def json(self) -> str:
         """All of it, as a JSON document."""
         parts = {"meaning": self.meaning, "notes": self.notes}
         parts["numbers"] = self.table.replace({np.nan: None}).to_dict("records")
+        if self.labels is not None:
+            parts["labels"] = self.labels.to_dict("records")
         if self.weights is not None:
             parts["weights"] = {TITLES[power]: x.to_dict() for power, x in self.weights.items()}
         return json.dumps(parts, indent=1, ensure_ascii=False)
@@ -175,6 +178,8 @@ class Audit:
             wide = part.assign(cell=cells).pivot(index="at", columns="by", values="cell").fillna("")
             wide = wide.loc[part["at"].unique(), part["by"].unique()]
             found.append((str(title), wide.rename_axis(index=None, columns=_axis(str(title)))))
+        if self.labels is not None and len(self.labels):
+            found.append(("labels that the judge does not read so", self.labels))
         for power, shares in (self.weights or {}).items():
             found.append((TITLES[power], shares.rename_axis(index=None, columns="K/n in %")))
         return found
@@ -322,7 +327,7 @@ def audit(
         for key, interval in zip(keys, estimates, strict=True)
     ]
     table = pd.DataFrame(rows + plain, columns=["what", "by", "at", "value", "low", "high"])
-    weights = None
+    weights = labels = None
     run = path / "params.json"
     parameters = Run(path).params["parameters"] if run.exists() else None
     if exact is None and (parameters is None or (path / FOLDER).exists()):
@@ -338,9 +343,16 @@ def audit(
         if counts.steps and len(set(counts.steps)) > 1:
             trained_said, by_step = _training(counts)
             said, more = said + trained_said, more + by_step
+        beside = None
+        if counts.meaning.get("gold", "none") != "none":
+            from lab.show.labels import judged_beside
+
+            beside = judged_beside(path, choice or Choice(), counts.meaning)
+        if beside is not None:
+            said, labels = [*said, beside[0]], beside[1]
         notes[3:3] = said
         table = pd.concat([table, pd.DataFrame(more, columns=table.columns)], ignore_index=True)
-    return Audit(notes, reach, table, weights, counts.meaning)
+    return Audit(notes, reach, table, weights, counts.meaning, labels)
 
 
 def askable(n: int) -> list[int]:

@@ -20,6 +20,7 @@ from lab.mathematics.counts import (
     pass_bands,
     problems_to_decide,
     rollouts_to_decide,
+    samples_ratio,
     sampling_variance,
     turnover,
 )
@@ -64,12 +65,12 @@ def audit_pair(first: str | Path, second: str | Path, choice: Choice | None = No
     ks = k_values(min(least, int(pair.size.min())))
     bands = pass_bands(*pair, ks)
     rows = _curves(pair, ks, bands)
-    left = [
+    left_out = ", ".join(
         f"{len(each.n) - problems} only in {name}"
         for name, each in zip("AB", (a, b), strict=True)
         if len(each.n) > problems
-    ]
-    notes = [f"{problems} problems in both{f' ({chr(44).join(left)})' if left else ''}"]
+    )
+    notes = [f"{problems} problems in both{f' ({left_out})' if left_out else ''}"]
     if not {*a.stated} & {*b.stated}:
         notes.append("no prompt or gold answer in both files says that equal names are one problem")
     notes += [*a.notes, *(note for note in b.notes if note not in a.notes)]
@@ -141,13 +142,7 @@ def _row(what: str, by: str, at: int, values: Any, within: tuple[float, float] =
 def _curves(pair: Pair, ks: list[int], bands: list[Interval]) -> list[Row]:
     """pass@k of both and their difference; what was gained and lost; samples saved."""
     n, K, size, L = pair
-    from lab.llm.evals.evaluation_metrics import samples_ratio
-
     rows: list[Row] = []
-    of_a, of_b = (
-        pd.DataFrame({"problem": range(len(n)), "n": tried, "right": right})
-        for tried, right in ((n, K), (size, L))
-    )
     small = len(n) * int(max(n.max(), size.max())) <= LARGEST
     for k, band in zip(ks, bands, strict=True):
         both = (n, K), (size, L)
@@ -160,7 +155,7 @@ def _curves(pair: Pair, ks: list[int], bands: list[Interval]) -> list[Row]:
         parts |= {} if chance is None else {"each, of A against itself": chance}
         rows += [_row(title, by, k, part, (0, 1)) for by, part in parts.items()]
         if small:
-            ratio = samples_ratio(of_a, of_b, k)
+            ratio = samples_ratio(*pair, k)
             title = "times fewer samples"
             rows.append((title, "of B for the pass@k of A", k, ratio.point, ratio.low, ratio.high))
     return rows

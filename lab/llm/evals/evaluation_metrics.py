@@ -1,4 +1,4 @@
-"""Metrics with intervals, and comparisons of models, from a table of judged answers.
+"""Metrics with intervals, from a table of judged answers.
 
 | metric | for a problem with n judged answers, c of them right |
 |---|---|
@@ -20,18 +20,14 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lab.errors import LabError
 from lab.judge.equality import rational
 from lab.judge.spelling import letters
 from lab.llm.data.prompts import LENGTH
 from lab.mathematics.metrics import k_values, majority, pass_all_k, pass_at_k
-from lab.mathematics.stats import Comparison, Interval, bootstrap, compare, mean_interval
-
-REACH_DRAWS = 2000  # bootstrap draws where every draw needs the whole curve of pass@k
-ROUNDING = 1e-12  # of a mean pass@k that is to reach its target
-CURVE_BLOCK = 256  # values of k at a time, which bounds the memory
+from lab.mathematics.stats import Interval, mean_interval
 
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:
@@ -105,63 +101,6 @@ def summary(table: pd.DataFrame) -> dict[str, Interval]:
     }
 
 
-def compare_models(a: pd.DataFrame, b: pd.DataFrame, k: int = 1) -> Comparison:
-    """Pass@k of model a against model b, from `counts`, paired by problem: `lab.stats.compare`.
-
-    LabError: a problem that only one of them has; a k above an n.
-    """
-    a, b = _paired(a, b)
-    return compare(pass_at_k(a["n"], a["right"], k), pass_at_k(b["n"], b["right"], k))
-
-
-def samples_ratio(base: pd.DataFrame, ours: pd.DataFrame, k: int) -> Interval:
-    """How many times fewer samples ours needs to reach the mean pass@k of the base.
-
-    MaxRL's "2.3x - 19.2x" against GRPO (Figure 5). Both, and so the target, are resampled on the
-    same problems. The ratio is 0 where ours does not reach it with all its answers, and 1 where the
-    base never succeeds.
-    """
-    base, ours = _paired(base, ours)
-    pass_at_k(base["n"], base["right"], k)  # raises LabError for a k out of range
-    curves = [_pass_curves(base), _pass_curves(ours)]
-
-    def ratio(sample: NDArray, axis: int | tuple[int, ...]) -> NDArray:
-        draws, problems = sample.shape
-        occurrences = np.zeros((draws, problems))  # how often each problem occurs in each draw
-        np.add.at(occurrences, (np.arange(draws)[:, None], sample.astype(int)), 1)
-        shares = occurrences / problems
-        of_base, of_ours = (shares @ curve for curve in curves)
-        target = np.maximum(of_base[:, k - 1], ROUNDING)
-        return _reach(of_base, target) / _reach(of_ours, target)
-
-    return bootstrap(np.arange(len(base)), ratio, draws=REACH_DRAWS)
-
-
-def _pass_curves(table: pd.DataFrame) -> NDArray:
-    """Pass@k of each problem for all k up to the smallest n: "problems k"."""
-    ks = np.arange(1, table["n"].min() + 1)
-    blocks = np.split(ks, range(CURVE_BLOCK, len(ks), CURVE_BLOCK))
-    return np.hstack([pass_at_k(table["n"], table["right"], block.tolist()) for block in blocks])
-
-
-def _reach(curves: NDArray, target: NDArray) -> NDArray:
-    """The smallest k at which each mean curve, "draws k", is at its target, "draws".
-
-    It is made continuous by the straight line between k-1 and k. At least 1; infinite where the
-    whole curve falls short.
-    """
-    # The index, k - 1, of the first k that reaches the target.
-    first = (curves < target[:, None] - ROUNDING).sum(axis=1)
-    draw = np.arange(len(curves))
-    last = curves.shape[1] - 1
-    # Interpolate linearly between that k and the one before it.
-    below = curves[draw, np.maximum(first, 1) - 1]
-    above = curves[draw, np.minimum(first, last)]
-    step = np.divide(target - below, above - below, out=np.ones(len(curves)), where=above > below)
-    interpolated = first + np.minimum(1.0, step)
-    return np.where(first > last, np.inf, np.where(first == 0, 1.0, interpolated))
-
-
 def _judged(table: pd.DataFrame) -> pd.DataFrame:
     """The problems that have at least one judged answer; an interval needs two of them."""
     judged = table[table["n"] > 0]
@@ -172,15 +111,3 @@ def _judged(table: pd.DataFrame) -> pd.DataFrame:
             " readable reference answers"
         )
     return judged
-
-
-def _paired(a: pd.DataFrame, b: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The problems for which both have a judged answer, both tables in the order of a."""
-    if unpaired := set(a["problem"]) ^ set(b["problem"]):
-        raise LabError(
-            f"problem {min(unpaired)!r} is in only one of two evaluations: compare evaluations on"
-            " the same problems"
-        )
-    b = b.set_index("problem").loc[a["problem"]].reset_index()
-    judged_in_both = (a["n"].to_numpy() > 0) & (b["n"].to_numpy() > 0)
-    return _judged(a[judged_in_both]), b[judged_in_both]

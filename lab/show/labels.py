@@ -1,0 +1,94 @@
+"""The labels of a file of rollouts beside the judge of the lab, if it has answers and golds."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lab.judge.verifier import Verifier
+from lab.rollouts.containers import open_table, table_files
+from lab.rollouts.counting import Choice, is_success
+from lab.rollouts.structure import identity, missing, number, reader_of, verdict
+
+MOST = 2000  # different pairs of answer and gold that are judged
+SHOWN = 12  # disagreements that are listed
+LONGEST = 80  # characters of an answer in the list
+
+
+def judged_beside(
+    path: Path, choice: Choice, meaning: dict[str, str]
+) -> tuple[str, pd.DataFrame] | None:
+    """A sentence on how often the file and the judge agree, and the commonest disagreements.
+
+    `meaning` is that of `Counts`, by which the columns are chosen: an extracted answer is judged as
+    if it stood in a box, else the text is searched for its answer. Columns of the table: gold,
+    answer, file (right or wrong), judge (right, wrong or error), rollouts. None: the rows are no
+    rollouts, or the file does not say what was answered and what was right.
+    """
+    columns = {
+        role: match[1]
+        for role in ("reward", "answer", "text", "gold")
+        if (match := re.match("`([^`]+)`", meaning.get(role, "")))
+    }
+    said = columns.get("answer") or columns.get("text")
+    if not {"reward", "gold"} <= columns.keys() or not said or "rollout" not in meaning["row"]:
+        return None
+    names = [columns["reward"], said, columns["gold"], *(name for name, _ in choice.chosen)]
+    read = {name: reader_of(name) for name in names}
+    pairs: Counter[tuple[str, str, bool]] = Counter()
+    for row in chain.from_iterable(open_table(file)[1](names) for file in table_files(path)):
+        label, answer, gold = (read[name](row) for name in names[:3])
+        chosen = all(is_success(read[name](row), value) for name, value in choice.chosen)
+        if chosen and not (missing(label) or missing(gold) or isinstance(answer, (list, dict))):
+            pairs[
+                identity(gold), "" if missing(answer) else str(answer), _right(label, choice)
+            ] += 1
+    judged = dict.fromkeys((gold, answer) for gold, answer, _ in pairs)
+    judged = dict.fromkeys(list(judged)[:MOST])
+    boxed = said == columns.get("answer")
+    verdicts = Verifier("lenient", error_limit=1.0).check(
+        [
+            rf"\boxed{{{answer}}}" if boxed and r"\boxed" not in answer else answer
+            for _, answer in judged
+        ],
+        [gold for gold, _ in judged],
+    )
+    outcomes = {pair: one.outcome for pair, one in zip(judged, verdicts, strict=True)}
+    rows = [
+        (gold, answer, "right" if right else "wrong", outcomes[gold, answer], times)
+        for (gold, answer, right), times in pairs.most_common()
+        if (gold, answer) in outcomes
+    ]
+    table = pd.DataFrame(rows, columns=["gold", "answer", "file", "judge", "rollouts"])
+    if table.empty:
+        return None
+    unread = table["judge"] == "error"
+    differ = table[(table["file"] != table["judge"]) & ~unread]
+    kinds = differ.groupby(["file", "judge"])["rollouts"].sum()
+    told = [f"file {file}, judge {judge}: {times:,}" for (file, judge), times in kinds.items()]
+    more = f", the first {MOST:,} of more" if len(judged) == MOST else ""
+    by_kind = f" ({'; '.join(told)})" if told else ""
+    sentence = (
+        f"the judge of the lab beside the file's labels (`{said}` against `{columns['gold']}`,"
+        f" {len(judged):,} different pairs{more}): of {table['rollouts'].sum():,} rollouts it"
+        f" disagrees on {differ['rollouts'].sum():,}{by_kind} and cannot"
+        f" read {table['rollouts'][unread].sum():,}"
+    )
+    listed = pd.concat((differ, table[unread])).head(SHOWN).reset_index(drop=True)
+    for name in ("gold", "answer"):
+        listed[name] = [" ".join(text[-LONGEST:].split()) for text in listed[name]]
+    return sentence, listed
+
+
+def _right(label: Any, choice: Choice) -> bool:
+    """Whether a file's label says right, by what the user says of labels."""
+    if choice.success is not None:
+        return is_success(label, choice.success)
+    if choice.threshold is not None:
+        return (number(label) or 0.0) >= choice.threshold
+    return verdict(label) == 1
