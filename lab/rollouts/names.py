@@ -57,7 +57,7 @@ HINTS = {
     # what the judge held answers against
     "gold": (
         "gold gold_answer expected_answer reference_answer ground_truth gt target"
-        " reward_model.ground_truth verifier_metadata.expected_answer meta.target answer"
+        " reward_model.ground_truth verifier_metadata.expected_answer meta.target"
     ).split(),
     "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"],
     "truncated": ["truncated", "is_truncated"],

@@ -344,7 +344,7 @@ def audit(
             trained_said, by_step = _training(counts)
             said, more = said + trained_said, more + by_step
         beside = None
-        if counts.meaning.get("gold", "none") != "none":
+        if any(f"`{column}`" == counts.meaning.get("gold") for column in counts.stated):
             from lab.show.labels import judged_beside
 
             beside = judged_beside(path, choice or Choice(), counts.meaning)
