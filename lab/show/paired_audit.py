@@ -26,7 +26,7 @@ from lab.mathematics.counts import (
 )
 from lab.mathematics.metrics import k_values, pass_at_k
 from lab.mathematics.pass_rates import mixing
-from lab.mathematics.stats import Interval, compare, detectable, mean_interval
+from lab.mathematics.stats import Interval, compare, detectable, mean_bands, mean_interval
 from lab.rollouts.counting import Choice, Counts
 from lab.rollouts.structure import short
 from lab.show.audit import EFFECT, SLACK, Audit, askable, read_counts
@@ -35,6 +35,8 @@ from lab.show.audit import EFFECT, SLACK, Audit, askable, read_counts
 SHARED_SETTINGS = ("set", "prompt", "n", "temperature", "top_p", "limit", "seed", "reward")
 LARGEST = 2**22  # problems times rollouts up to which fewer samples are computed
 DIFFERENCE = "pass@k, B - A"
+GAIN = "gain in pass@1, by k of A"
+WITHIN, BEYOND, NAIVE, LUCK = "on what k of A solve", "on the rest", "as it seems", "of that luck"
 Row = tuple[str, str, int, float, float, float]
 
 
@@ -76,12 +78,11 @@ def audit_pair(first: str | Path, second: str | Path, choice: Choice | None = No
     notes += [*a.notes, *(note for note in b.notes if note not in a.notes)]
     notes += _verdicts(pair, ks, bands)
     if least > 1:
-        notes += _origin(pair)
-        for m in dict.fromkeys((*(m for m in ks if m < least), least - 1)):
-            gain = divided_gain(*pair, m)
-            names = ("on what k of A solve", "on the rest", "as it seems", "of that luck")
-            title = "gain in pass@1, by k of A"
-            rows += [_row(title, by, m, part) for by, part in zip(names, gain, strict=True)]
+        ms = list(dict.fromkeys((*(m for m in ks if m < least), least - 1)))
+        gains = _gains(pair, ms)
+        notes += _origin(pair, gains)
+        for by, each in gains.items():
+            rows += [(GAIN, by, m, x.point, x.low, x.high) for m, x in zip(ms, each, strict=True)]
     notes.append(_decided_by(pair))
     table = pd.DataFrame(rows, columns=["what", "by", "at", "value", "low", "high"])
     return Audit(notes, float(ks[-1]), table, None, meaning)
@@ -183,15 +184,27 @@ def _verdicts(pair: Pair, ks: list[int], bands: list[Interval]) -> list[str]:
     return said
 
 
-def _origin(pair: Pair) -> list[str]:
+def _gains(pair: Pair, ms: list[int]) -> dict[str, list[Interval]]:
+    """The parts of `divided_gain` at every m, with bands that hold together.
+
+    The problems that are added count 1/sqrt n, as in `pass_bands`: few problems hold what is rare.
+    """
+    parts = zip(*(divided_gain(*pair, m) for m in ms), strict=True)
+    added = np.full(len(ms), pair.n.min() ** -0.5)
+    return {
+        name: mean_bands(np.stack(part, axis=1), added)
+        for name, part in zip((WITHIN, BEYOND, NAIVE, LUCK), parts, strict=True)
+    }
+
+
+def _origin(pair: Pair, gains: dict[str, list[Interval]]) -> list[str]:
     """Where a change in pass@1 came from: sharpening, new problems, and what is only noise."""
-    n, K, size, L = pair
+    n, K, _, L = pair
     m = int(n.min()) - 1
-    gain = divided_gain(*pair, m)
-    within, beyond = (mean_interval(part, within=(-1, 1)) for part in gain[:2])
+    within, beyond = gains[WITHIN][-1], gains[BEYOND][-1]
     zero = never_right(n, K)
     solved = int(((K == 0) & (L > 0)).sum())
-    naive, luck = gain.naive.mean(), gain.luck.mean()
+    naive, luck = gains[NAIVE][-1].point, gains[LUCK][-1].point
     said = [
         f"of the change in pass@1, {within.point:+.3f} [{within.low:+.3f}, {within.high:+.3f}] is"
         f" on what {m} rollouts of A solve (sharpening), {beyond.point:+.3f} [{beyond.low:+.3f},"
