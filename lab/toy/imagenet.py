@@ -8,11 +8,9 @@ Every image is decoded once, resized to size x size (PIL's antialiased bilinear 
 torchvision) and kept as bytes in the cache: 193 GB at 224 pixels. Afterwards an epoch reads only
 the cache, and crops a batch at a time on the device. Departures from the paper's pipeline:
 
-- A crop is cut from the cached square, not from the photograph. A small crop is enlarged from fewer
-  pixels (63 a side at 8% of 224), so it is softer than the paper's. Its area and its proportions
-  are those of the photograph, because the cache stores the photograph's proportions.
-- A crop is sampled bilinearly without antialiasing. It never shrinks the square, so there is
-  nothing to antialias.
+- A crop is cut from the cached square, not from the photograph: a small one is enlarged from fewer
+  pixels (63 a side at 8% of 224) and softer than the paper's, with the area and proportions of the
+  photograph's. It is sampled bilinearly without antialiasing, since it never shrinks the square.
 - Flips and crops are drawn from (seed, step), not from a worker's stream.
 """
 
@@ -36,10 +34,7 @@ from lab.shapes import Bool, Float, Int, Shaped
 from lab.toy.image_data import TEST_BATCH, Batch, EpochOrder
 from lab.training.rng import generator
 
-# torchvision's RandomResizedCrop.
-SCALE = (0.08, 1.0)
-RATIO = (3 / 4, 4 / 3)
-TRIES = 10
+SCALE, RATIO, TRIES = (0.08, 1.0), (3 / 4, 4 / 3), 10  # torchvision's RandomResizedCrop
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 CHUNK = 1024  # images that wait for a thread at a time
 
@@ -47,9 +42,8 @@ CHUNK = 1024  # images that wait for a thread at a time
 class ImageNet:
     """ImageNet, or any folder of the same form, as `lab.toy.image_data.ImageSource`.
 
-    The first run fills the folder `cache` with the squares; later ones (every seed, every
-    objective) read it. A cache belongs to `size` and to the names and lengths of the folder's
-    files: when these change, a new one is built beside the old.
+    The first run fills the folder `cache` with the squares; later ones read it. A cache belongs to
+    `size` and to the names and lengths of the files: when these change, another is built beside it.
     """
 
     channels = 3
@@ -86,8 +80,7 @@ class ImageNet:
     def _read(self, split: dict[str, np.ndarray], rows: Int[np.ndarray, " images"]) -> Batch:
         """Rows of a split on the device, normalised there, so that only bytes are copied."""
         shape = (len(rows), 3, self.size, self.size)
-        on_gpu = self.device.type == "cuda"
-        images = torch.empty(shape, dtype=torch.uint8, pin_memory=on_gpu)
+        images = torch.empty(shape, dtype=torch.uint8, pin_memory=self.device.type == "cuda")
         np.take(split["images"], rows, axis=0, out=images.numpy(), mode="clip")
         images = (images.to(self.device, non_blocking=True) - self._mean) / self._std
         return images, torch.from_numpy(split["labels"][rows]).to(self.device)
@@ -102,9 +95,8 @@ def crops(
     """Boxes (left, top, width, height) as shares of the image, and which images are flipped.
 
     As torchvision's RandomResizedCrop on images of the given proportions (width over height). The
-    area is uniform in SCALE and the proportions of the crop log-uniform in RATIO, and the first of
-    ten tries that fits inside is used. If none does, the crop is the largest one in the middle
-    whose proportions are in RATIO.
+    area is uniform in SCALE, the proportions log-uniform in RATIO, and the first of ten tries that
+    fits inside is used. If none does, it is the largest one in the middle whose proportions fit.
     """
     count = len(proportions)
     area = rng.uniform(*SCALE, (count, TRIES))
@@ -118,23 +110,20 @@ def crops(
     middle = ~fits.any(1)  # images for which no try fits
     width = np.where(middle, np.minimum(1, RATIO[1] / proportions), width[rows, first])
     height = np.where(middle, np.minimum(1, proportions / RATIO[0]), height[rows, first])
+    sides = np.stack([width, height], 1)
     position = np.where(middle[:, None], 0.5, rng.random((count, 2)))
-    left = position[:, 0] * (1 - width)
-    top = position[:, 1] * (1 - height)
-    boxes = np.stack([left, top, width, height], 1)
-    return boxes, rng.random(count) < 0.5
+    return np.hstack([position * (1 - sides), sides]), rng.random(count) < 0.5
 
 
 def transforms(
     boxes: Float[np.ndarray, "images 4"], flips: Bool[np.ndarray, " images"]
 ) -> Float[np.ndarray, "images 2 3"]:
     """The float32 matrices for `affine_grid` that show each box as an image, flipped or not."""
-    left, top, width, height = boxes.T
+    corners, sides = boxes[:, :2], boxes[:, 2:]
     theta = np.zeros((len(boxes), 2, 3), np.float32)
-    theta[:, 0, 0] = np.where(flips, -width, width)
-    theta[:, 0, 2] = 2 * left + width - 1
-    theta[:, 1, 1] = height
-    theta[:, 1, 2] = 2 * top + height - 1
+    theta[:, [0, 1], [0, 1]] = sides
+    theta[flips, 0, 0] *= -1
+    theta[:, :, 2] = 2 * corners + sides - 1
     return theta
 
 
@@ -149,17 +138,16 @@ def splits(folder: Path, classes: int) -> dict[str, ImageFolder]:
             found[name] = ImageFolder(folder / name)
         except OSError as error:
             raise LabError(
-                f"{folder / name} is no split of ImageNet ({error}): an ImageNet folder holds train"
-                " and val, each with a folder for every class, for example"
-                " val/n01440764/ILSVRC2012_val_00000293.JPEG"
+                f"{folder / name} is no split of ImageNet ({error}): a folder holds train and val,"
+                " each with a folder for every class, such as val/n01440764/1.JPEG"
             ) from error
     train, val = found.values()
     if train.classes != val.classes:
         odd = sorted(set(train.classes) ^ set(val.classes))[0]
-        where = "train" if odd in train.classes else "val"
         raise LabError(
-            f"the classes of train and val differ in {folder}: {odd} is only in {where}; "
-            f"they have {len(train.classes)} and {len(val.classes)}, and must have the same"
+            f"the classes of train and val differ in {folder}: {odd} is only in"
+            f" {'train' if odd in train.classes else 'val'}; they have {len(train.classes)} and"
+            f" {len(val.classes)}, and must have the same"
         )
     if len(train.classes) != classes:
         raise LabError(
