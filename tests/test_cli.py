@@ -34,7 +34,6 @@ def test_help_names_every_command_and_every_command_has_help(capsys):
         ["train", "--fast"],
         ["sweep"],
         ["sweep", "a.toml", "--jobs", "two"],
-        ["explain"],
         ["explain", "rloo", "--rollouts", "x"],
     ],
 )

@@ -202,6 +202,22 @@ def test_lost_rollouts_make_smaller_groups(name, a, b):
     equal(found.drift, 0)
 
 
+def test_rejected_rollouts_in_the_baseline_and_out_of_it():
+    """P6 for RLOO: s1 q + s0 p over all N if they stay, s1 s0/s² if they leave."""
+    s1, s0, N, p = 0.95, 0.5, 4, 0.1
+    pi, keeps = np.array(PI), np.where(RIGHT3, s1, s0)
+    stay = np.zeros(3)
+    for group in itertools.product(range(3), repeat=N):
+        A = lab.advantages("rloo", [float(RIGHT3[y]) for y in group])
+        pull = sum(a * keeps[y] * score_rows(PI)[y] for a, y in zip(A, group, strict=True))
+        stay += math.prod(pi[y] for y in group) * pull / N
+    equal(stay, (s1 * (1 - p) + s0 * p) * SoftmaxPolicy(PI, RIGHT3).grad_p)
+    s = p * s1 + (1 - p) * s0
+    out = lab.recipe("rloo(singleton='zero')", N=N, lost_right=1 - s1, lost_wrong=1 - s0)
+    alone = (1 - s) ** N + N * s * (1 - s) ** (N - 1)
+    equal(out.weight(p), s1 * s0 / s**2 * (1 - alone))
+
+
 @pytest.mark.parametrize("gate", ["drop", "redraw"])
 def test_a_gate_of_lost_rollouts_by_the_pass_rate_is_that_of_all_groups(gate):
     recipe = lab.recipe(

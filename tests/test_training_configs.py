@@ -95,6 +95,11 @@ def test_one_screen_with_unknown_names(tmp_path, capsys):
     assert len(shown.splitlines()) <= 40
 
 
+def test_explain_wants_a_name_or_a_configuration(capsys):
+    assert main(["explain"]) == main(["explain", "rloo", "--config", "a.yaml"]) == 1
+    assert capsys.readouterr().err.count("needs a name") == 2
+
+
 @pytest.mark.parametrize(
     "name, text, words",
     [

@@ -107,7 +107,7 @@ def _recipe(chosen: Recipe) -> str:
         "same direction as the estimator alone: only the step's length and noise change"
         if is_proportional
         else "another direction than the estimator alone: w/w_N depends on p",
-        "proofs: docs/mathematics.md, Gates, allocation, sampling of problems",
+        "proofs: docs/mathematics.md, from Gates on",
     ]
     return "\n".join(lines)
 
