@@ -357,10 +357,11 @@ def _record(arguments: argparse.Namespace) -> int:
         for line in _chosen_rates(arguments.file):
             print(line)
         return 0
-    repeated = repetitions(arguments.file)
-    for repetition in repeated:
-        print(*repetition.lines(), sep="\n")
-    if all(repetition.agrees for repetition in repeated):
+    agree = True
+    for agrees, lines in repetitions(arguments.file):
+        print(*lines, sep="\n")
+        agree &= agrees
+    if agree:
         print("the runs agree with the recorded ones")
         return 0
     print("the runs do not agree with the recorded ones", file=sys.stderr)
@@ -478,13 +479,18 @@ def _export(arguments: argparse.Namespace) -> None:
 
 
 def _data(arguments: argparse.Namespace) -> None:
-    from lab.judge.contract import check_contract
+    from lab.judge.verifier import Verifier
     from lab.llm.data.datasets import describe_datasets
 
-    def contract(loaded: ProblemSet) -> list[str]:
-        return check_contract([problem.answer for problem in loaded.problems]).lines()
+    def unread(loaded: ProblemSet) -> list[str]:
+        places = Verifier().unparsable([problem.answer for problem in loaded.problems])
+        named = [loaded.problems[place] for place in places]
+        return [
+            f"{len(named)} of {len(loaded.problems)} golds cannot be read",
+            *(f"{problem.id}: {problem.answer!r}" for problem in named),
+        ]
 
-    print(*describe_datasets(arguments.folder, contract if arguments.judge else None), sep="\n")
+    print(*describe_datasets(arguments.folder, unread if arguments.judge else None), sep="\n")
 
 
 # --- Objectives and estimators ----------------------------------------------------------------
