@@ -290,14 +290,9 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
 def _refuse_claims(file: Path) -> bool:
     """Whether a sweep file has claims. LabError: one cannot be tested, or was changed."""
-    from lab.runs.sweep_file import claims
-
-    if not claims(file):
-        return False
     from lab.papers.claims import claims_of_sweep
 
-    claims_of_sweep(file)
-    return True
+    return bool(claims_of_sweep(file))
 
 
 def _chosen_rates(file: Path) -> list[str]:
@@ -385,20 +380,21 @@ def _figures(arguments: argparse.Namespace) -> int:
 
 def _report(arguments: argparse.Namespace) -> None:
     from lab.papers.claims import verdict_lines
-    from lab.runs.sweep_file import read_sweep
     from lab.show.report import report
 
+    def verdicts() -> list[str]:
+        """On the claims of a sweep file, and its learning rates; called once its runs are read."""
+        path, lines = arguments.sources[0], []
+        if path.suffix == ".toml":
+            try:
+                lines += verdict_lines(path)
+            except LabError as error:  # the page may be about other runs of the file
+                print(f"lab: no verdicts on the claims of {path.name}: {error}", file=sys.stderr)
+            lines += _chosen_rates(path)
+        print(*lines, sep="\n", end="\n" if lines else "")
+        return lines
+
     options = {key: getattr(arguments, key) for key in ("experiment", "metric", "by", "against")}
-    sweeps = [path for path in arguments.sources if path.suffix == ".toml" and path.exists()]
-    verdicts: list[str] = []
-    for path in sweeps:
-        read_sweep(path)  # refuses what is no sweep
-        try:
-            verdicts += verdict_lines(path)
-        except LabError as error:  # the page may be about other runs of the file
-            print(f"lab: no verdicts on the claims of {path.name}: {error}", file=sys.stderr)
-        verdicts += _chosen_rates(path)
-    print(*verdicts, sep="\n", end="\n" if verdicts else "")
     print(report(arguments.sources, arguments.out, verdicts, **options))
 
 

@@ -34,12 +34,13 @@ def repetitions(sweep: Path) -> Iterator[tuple[bool, list[str]]]:
 
     LabError: a run has not finished; nothing is recorded, or other runs, records or metrics are.
     """
-    names = dict.fromkeys(item.experiment for item in read_sweep(sweep))
+    items = read_sweep(sweep)
+    names = dict.fromkeys(item.experiment for item in items)
     trained = [name for name in names if experiment(name).trainer]
     if not trained:
         raise LabError(f"{sweep.name} trains nothing: there are no records to compare")
     for name in trained:
-        again = results_of_runs(finished_runs(sweep, name))
+        again = results_of_runs(finished_runs(sweep, name, items))
         yield _repetition(name, again, recorded(sweep, name))
 
 
