@@ -1,7 +1,6 @@
 """LoRA in both trainers: the same adapter, small checkpoints, exact resumption, export."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -10,7 +9,7 @@ from two_prompts import ROUNDED, loop_of, parts_of_two_prompts, trainer
 
 from lab.cli import main
 from lab.errors import LabError
-from lab.llm.engines import adapters, imports
+from lab.llm.engines import imports
 from lab.llm.engines.adapters import adapter_config, merged_weights, with_adapter
 from lab.llm.engines.base import Sampling
 from lab.llm.engines.models import pinned
@@ -146,7 +145,6 @@ def test_the_weights_for_the_sampler_are_merged_inside_the_block_only():
     "given, sentence",
     [
         ({"rank": 8}, "rank = 8: there is no adapter; add adapter=lora"),
-        ({"adapter": "qlora"}, "needs a GPU for its 4-bit weights: take adapter=lora"),
         (
             {"adapter": "lora", "estimator": "pacs", "reference_every": 2},
             "the reference of an adapter is the model without it",
@@ -156,27 +154,3 @@ def test_the_weights_for_the_sampler_are_merged_inside_the_block_only():
 def test_what_an_adapter_cannot_do_is_refused_in_a_sentence(given, sentence):
     with pytest.raises(LabError, match=sentence):
         configured(**given)
-
-
-def test_qlora_needs_bitsandbytes_and_asks_for_four_bits(monkeypatch):
-    monkeypatch.setattr(adapters, "compute_device", lambda: torch.device("cuda"))
-    monkeypatch.setattr(adapters, "find_spec", lambda name: None if name == "bitsandbytes" else 1)
-    with pytest.raises(LabError, match="needs the package bitsandbytes"):
-        adapters.check_adapter("qlora")
-    asked = {}
-
-    def from_pretrained(place, **options):
-        asked.update(options, place=place)
-        return "quantized"
-
-    stand_in = SimpleNamespace(
-        AutoModelForCausalLM=SimpleNamespace(from_pretrained=from_pretrained),
-        BitsAndBytesConfig=dict,
-    )
-    monkeypatch.setattr(adapters, "transformers", lambda: stand_in)
-    prepared = SimpleNamespace(prepare_model_for_kbit_training=lambda model, **_: f"{model}, ready")
-    monkeypatch.setattr(adapters, "_peft", lambda: prepared)
-    assert adapters.load_trainable("here", "qlora") == "quantized, ready"
-    assert asked["place"] == "here" and asked["dtype"] == torch.bfloat16
-    four_bits = asked["quantization_config"]
-    assert four_bits["load_in_4bit"] and four_bits["bnb_4bit_quant_type"] == "nf4"

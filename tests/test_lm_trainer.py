@@ -307,7 +307,6 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
     "given, sentence",
     [
         ({"estimator": "maxlr"}, "did you mean 'maxrl'"),
-        ({"estimator": "ppo"}, "use lab cluster"),
         ({"micro_batch": 3}, "is not a multiple of updates x processes x micro_batch"),
         ({"estimator": "pacs", "micro_batch": 2}, "PACS compares whole groups"),
         ({"estimator": "pacs(beta=2)"}, "the options of PACS are settings here"),
