@@ -112,6 +112,7 @@ def deselection(name: str) -> str | None:
 def make_hub(folder: Path) -> None:
     """Write the models and the data that the tests name into `folder`/trl-internal-testing."""
     import torch
+    from smoke_trainings import TINY
     from transformers import (
         AutoConfig,
         AutoModelForCausalLM,
@@ -119,14 +120,12 @@ def make_hub(folder: Path) -> None:
         AutoTokenizer,
     )
 
-    from lab.llm.train.tiny_model import FOLDER
-
     hub = folder / "trl-internal-testing"
-    tokenizer = AutoTokenizer.from_pretrained(FOLDER)
+    tokenizer = AutoTokenizer.from_pretrained(TINY)
     torch.manual_seed(0)  # new weights: the trained model gives the same answer too often
-    model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(FOLDER))
+    model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(TINY))
     model.generation_config.eos_token_id = [id for id in range(len(tokenizer)) if id % 16]
-    judge = AutoModelForSequenceClassification.from_pretrained(FOLDER, num_labels=1)
+    judge = AutoModelForSequenceClassification.from_pretrained(TINY, num_labels=1)
     for names, made in ((LANGUAGE_MODELS, model), (REWARD_MODELS, judge)):
         for name in names:
             made.save_pretrained(hub / f"tiny-{name}")
