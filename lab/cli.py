@@ -384,7 +384,8 @@ def _report(arguments: argparse.Namespace) -> None:
 
     def verdicts() -> list[str]:
         """On the claims of a sweep file, and its learning rates; called once its runs are read."""
-        path, lines = arguments.sources[0], []
+        path = arguments.sources[0]
+        lines: list[str] = []
         if path.suffix == ".toml":
             try:
                 lines += verdict_lines(path)
