@@ -25,8 +25,11 @@ from lab.project import CHECKOUT, project, read_toml
 from lab.training.termination import EXIT_CODE, Terminated
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from lab.configurations import Config
     from lab.llm.data.datasets import ProblemSet
+    from lab.rollouts.counting import Choice
     from lab.runs.run_folder import Run
 
 # They change how a run is made, but not what it computes.
@@ -493,25 +496,46 @@ def _data(arguments: argparse.Namespace) -> None:
 # --- Objectives and estimators ----------------------------------------------------------------
 
 
-def _audit(arguments: argparse.Namespace) -> None:
+def _choice(arguments: argparse.Namespace) -> Choice:
+    """What the options say of a file of rollouts. LabError: the picture can have no such name."""
     from lab.rollouts.counting import Choice
-    from lab.show.audit import audit, draw
-    from lab.show.paired_audit import audit_pair
 
     if arguments.picture and arguments.picture.suffix not in (".pdf", ".png"):
         raise LabError(f"--picture {arguments.picture}: its name must end in .pdf or .png")
-    choice = Choice(**{each.name: getattr(arguments, each.name) for each in fields(Choice)})
+    return Choice(**{each.name: getattr(arguments, each.name) for each in fields(Choice)})
+
+
+def _audit(arguments: argparse.Namespace) -> None:
+    from lab.show.audit import audit, draw
+    from lab.show.paired_audit import audit_pair
+
+    choice = _choice(arguments)
     if arguments.other:
         report = audit_pair(arguments.path, arguments.other, choice)
     else:
         report = audit(arguments.path, tuple(arguments.estimators), arguments.rollouts, choice)
+    _print_report(arguments, report, draw)
+    if arguments.page:
+        arguments.page.write_text(report.page(), encoding="utf-8")
+        print(arguments.page)
+
+
+def _forecast(arguments: argparse.Namespace) -> None:
+    from lab.show.forecast import draw, forecast
+
+    choice = _choice(arguments)
+    given = arguments.path, arguments.visits, arguments.estimator, arguments.rollouts
+    _print_report(arguments, forecast(*given, choice), draw)
+
+
+def _print_report(
+    arguments: argparse.Namespace, report: Any, draw: Callable[[Any], Figure]
+) -> None:
+    """Print an audit or a forecast; write its JSON and its picture where they are asked for."""
     print(*report.lines(), sep="\n")
     if arguments.json:
         arguments.json.write_text(report.json(), encoding="utf-8")
         print(arguments.json)
-    if arguments.page:
-        arguments.page.write_text(report.page(), encoding="utf-8")
-        print(arguments.page)
     if arguments.picture:
         draw(report).savefig(arguments.picture)
         print(arguments.picture)

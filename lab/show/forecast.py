@@ -1,0 +1,245 @@
+"""How a training will go on, from the groups of its first visits: `lab forecast`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lab.errors import LabError, whole
+from lab.mathematics.forecast import Fit, Later, P, fit
+from lab.mathematics.pass_rates import dead_share
+from lab.rollouts.counting import Choice, Counts
+from lab.runs.run_folder import Run
+from lab.shapes import Float, Int
+from lab.show import plots
+from lab.show.audit import read_counts
+
+LEVEL = 0.9
+MOST = 200  # visits ahead
+SHARE = 0.9  # of the problems that a visit must have
+UNKNOWN = (
+    "what another estimator, N or learning rate would have done is not known: see docs/forecast.md"
+)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """A forecast of a training.
+
+    `table` has a row for each quantity and visit: value, and low and high of its 90% interval, nan
+    for what was seen. `unsolved` has a row for each problem without a right rollout so far: the
+    chance that its group at the end is all wrong.
+    """
+
+    notes: list[str]
+    table: pd.DataFrame
+    unsolved: pd.DataFrame
+    seen: int
+
+    def lines(self) -> list[str]:
+        """The report, line by line."""
+        visits = self.table["visit"].unique()
+        last = visits[-1] - self.seen
+        shown = {self.seen, *(self.seen + max(1, round(part * last)) for part in (0.25, 0.5, 1))}
+        part = self.table[self.table["visit"].isin(shown)]
+        cells = [
+            f"{value:.3f}" + (f" [{low:.3f}, {high:.3f}]" if low <= high else "")
+            for value, low, high in part[["value", "low", "high"]].to_numpy()
+        ]
+        wide = part.assign(cell=cells).pivot(index="what", columns="visit", values="cell")
+        wide = wide.loc[part["what"].unique()].rename_axis(index=None, columns="visit")
+        return [*self.notes, "", *wide.fillna("").to_string().splitlines(), "", UNKNOWN]
+
+    def json(self) -> str:
+        """All of it, as a JSON document."""
+        numbers = self.table.astype(object).where(self.table.notna(), None)
+        parts = {"notes": [*self.notes, UNKNOWN], "numbers": numbers.to_dict("records")}
+        parts["unsolved"] = self.unsolved.to_dict("records")
+        return json.dumps(parts, indent=1, ensure_ascii=False)
+
+
+def visits_of(
+    problem: Int[np.ndarray, " groups"],
+    step: Float[np.ndarray, " groups"],
+    n: Int[np.ndarray, " groups"],
+    right: Int[np.ndarray, " groups"],
+) -> tuple[Int[np.ndarray, "problems visits"], Int[np.ndarray, "problems visits"]]:
+    """n and right of each problem's visits in their order, up to the last that SHARE of the
+    problems have; n is 0 where a problem has fewer.
+    """
+    order = np.lexsort((step, problem))
+    number = np.unique(problem, return_inverse=True)[1][order]
+    first = np.flatnonzero(np.diff(number, prepend=-1))
+    visit = np.arange(len(number)) - first[number]
+    sizes = np.zeros((number.max() + 1, visit.max() + 1), np.int64)
+    counts = sizes.copy()
+    sizes[number, visit], counts[number, visit] = n[order], right[order]
+    visits = int(((sizes > 0).mean(axis=0) >= SHARE).sum())
+    return sizes[:, :visits], counts[:, :visits]
+
+
+def mean_draws(
+    mass: Float[np.ndarray, "problems points"],
+    means: Float[np.ndarray, " paths"],
+    n: Int[np.ndarray, " problems"],
+) -> Float[np.ndarray, " draws"]:
+    """The mean of K/n over problems, in equally likely draws: of the shared path, and of the
+    problems and their rollouts, whose sum is nearly normal.
+    """
+    from scipy.stats import norm
+
+    mean, square = mass @ P, mass @ P**2
+    variance = (square - mean**2 + (mean - square) / n).sum() / len(n) ** 2
+    steps = norm.ppf((np.arange(99) + 0.5) / 99)
+    return np.clip(means[:, None] + np.sqrt(variance) * steps, 0, 1).ravel()
+
+
+def forecast(
+    path: str | Path,
+    ahead: int | None = None,
+    estimator: str | None = None,
+    rollouts: int | None = None,
+    choice: Choice | None = None,
+    longer: float = 1,
+) -> Forecast:
+    """Forecast the next `ahead` visits of every problem, by default `longer` times those seen.
+
+    `path` is what `lab.show.audit.read_counts` reads. `estimator` is what the training uses, by
+    default that of a run of the lab. Shares of dead groups and pass@k are of groups of `rollouts`,
+    by default the most frequent n. LabError: what cannot be read, has no two visits, or chose its
+    problems by their pass rates.
+    """
+    counts = read_counts(path, choice, every_step=True)
+    n, right = _visits(Path(path), counts)
+    run = Path(path) / "params.json"
+    if estimator is None and run.exists():
+        estimator = Run(Path(path)).params["parameters"].get("objective")
+    seen = n.shape[1]
+    ahead = min(max(1, round(longer * seen)), MOST) if ahead is None else whole("visits", ahead)
+    if ahead > MOST:
+        raise LabError(f"visits = {ahead}: look at most {MOST} ahead")
+    N = whole("rollouts", rollouts or int(np.bincount(n[n > 0]).argmax()), least=2)
+    found = fit(n, right, estimator)
+    rows = [
+        (visit + 1, *row)
+        for visit in range(seen)
+        for row in _seen_rows(n[:, visit], right[:, visit], N)
+    ]
+    never = right.sum(axis=1) == 0
+    for later in found.later(ahead):
+        rows += [(later.visit, *row) for row in _rows(later, N, never)]
+    names = np.array(counts.problems)[np.unique(counts.of_problem, return_index=True)[1]][never]
+    stays = later.mass[never] @ (1 - P) ** N
+    columns = ["visit", "what", "value", "low", "high"]
+    return Forecast(
+        [
+            f"{path}: {seen} visits of {len(n)} problems, forecast to visit {seen + ahead};"
+            f" in brackets {LEVEL:.0%} intervals",
+            *counts.notes,
+            _said(found, estimator, ahead),
+        ],
+        pd.DataFrame(rows, columns=columns),
+        pd.DataFrame({"problem": names, "all wrong at the end": stays.round(4)}),
+        seen,
+    )
+
+
+def _visits(path: Path, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
+    """n and right by visit. LabError: there are no two, or the training chose its problems."""
+    if counts.exact is not None:
+        raise LabError(f"{path} holds pass rates that were computed: give rollouts or counts")
+    steps = counts.steps or []
+    if len({*steps}) < 2:
+        raise LabError(
+            f"{path} has no steps: a forecast needs the groups of a training by step; give a column"
+            " step, or a file a step"
+        )
+    try:
+        order = np.array(steps, float)
+    except ValueError as error:
+        raise LabError(f"{path}: its steps must be numbers: {error}") from error
+    times = np.bincount(counts.of_problem)
+    n, right = visits_of(counts.of_problem, order, counts.n, counts.correct)
+    if n.shape[1] < 2:
+        raise LabError(
+            f"{path}: {(times < 2).sum()} of {len(times)} problems have one visit: a forecast needs"
+            f" two of {SHARE:.0%} of the problems"
+        )
+    if times.max() > 2 * np.quantile(times, 0.1):
+        raise LabError(
+            f"{path}: its problems were visited {times.min()} to {times.max()} times, as if chosen"
+            " by their pass rates: a forecast needs a training that asks all alike"
+        )
+    dead = (counts.correct == 0) | (counts.correct == counts.n)
+    rates = counts.correct / counts.n
+    if not dead.any() and (rates**counts.n + (1 - rates) ** counts.n).sum() > 10:
+        raise LabError(
+            f"{path}: none of its {len(dead)} groups is all right or all wrong, as if such groups"
+            " had been left out: a forecast needs all"
+        )
+    return n, right
+
+
+def _seen_rows(n: np.ndarray, right: np.ndarray, N: int) -> list[tuple[str, float, float, float]]:
+    """What a visit showed; dead groups only where all have N rollouts."""
+    there = n > 0
+    rows = [("mean pass rate", float((right[there] / n[there]).mean()), np.nan, np.nan)]
+    if (n[there] == N).all():
+        wrong, all_right = (right[there] == 0).mean(), (right[there] == N).mean()
+        rows.append((f"groups of {N} all wrong", float(wrong), np.nan, np.nan))
+        rows.append((f"groups of {N} all right", float(all_right), np.nan, np.nan))
+    return rows
+
+
+def _rows(later: Later, N: int, never: np.ndarray) -> list[tuple[str, float, float, float]]:
+    """What a later visit will show, each a value with its interval."""
+    wrong, right = dead_share(P, later.population, N)
+    means = mean_draws(later.mass, later.population @ P, np.full(len(later.mass), N))
+    draws = {"mean pass rate": means, f"groups of {N} all wrong": wrong}
+    draws |= {f"groups of {N} all right": right, f"pass@{N}": 1 - wrong}
+    outside = (1 - LEVEL) / 2
+    rows = []
+    for what, each in draws.items():
+        low, high = np.quantile(each, (outside, 1 - outside))
+        rows.append((what, float(each.mean()), float(low), float(high)))
+    if never.any():
+        stays = later.mass[never] @ (1 - P) ** N
+        spread = 1.645 * np.sqrt((stays * (1 - stays)).sum())
+        low, high = max(0.0, stays.sum() - spread), min(float(never.sum()), stays.sum() + spread)
+        rows.append((f"of {never.sum()} never solved, still 0 of {N}", stays.sum(), low, high))
+    return rows
+
+
+def _said(found: Fit, estimator: str | None, ahead: int) -> str:
+    """How the model was chosen, and how far it is from what was tested."""
+    drift = f"the weight of {estimator} times p(1-p)" if found.weighted else "all problems alike"
+    text = (
+        f"log-odds rise by {found.shifts.mean():.3f} a visit on average ({drift}), each problem"
+        f" wanders by {found.spread:g} a visit"
+    )
+    if ahead > 9 * found.visits:
+        text += f"; tested up to 9 times the visits that were seen, here {ahead / found.visits:.0f}"
+    return text
+
+
+def draw(report: Forecast) -> Figure:
+    """The mean pass rate and the shares of dead groups: what was seen, and the fan of the rest."""
+    figure, _ = plots.panels(1, 2, plots.PAGE, 2.6)
+    quantities = [what for what in report.table["what"].unique() if "never" not in what]
+    panels = (quantities[:1], [what for what in quantities if what.startswith("groups")])
+    for axes, shown in zip(figure.axes, panels, strict=True):
+        for what, color in zip(shown, ("C0", "C3", "C2")[-len(shown) :], strict=True):
+            rows = report.table[report.table["what"] == what]
+            before, after = rows[rows["visit"] <= report.seen], rows[rows["visit"] > report.seen]
+            axes.plot(before["visit"], before["value"], color=color, marker=".", label=what)
+            axes.plot(after["visit"], after["value"], color=color, linestyle="--")
+            axes.fill_between(after["visit"], after["low"], after["high"], color=color, alpha=0.2)
+        axes.axvline(report.seen + 0.5, color="0.6", linewidth=0.8)
+        axes.set(xlabel="visit (dashed: forecast, 90%)", ylim=(0, 1))
+        axes.legend()
+    return figure
