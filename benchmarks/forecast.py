@@ -26,7 +26,7 @@ from lab.mathematics import forecast as model  # noqa: E402
 from lab.mathematics.forecast import LOG_ODDS, P  # noqa: E402
 from lab.mathematics.stats import mean_interval  # noqa: E402
 from lab.rollouts.counting import Choice, read_table_counts  # noqa: E402
-from lab.show.forecast import mean_draws, visits_of  # noqa: E402
+from lab.show.forecast import mean_draws, share_draws, visits_of  # noqa: E402
 
 FOLDER, PAGE = ROOT / "data" / "forecast", ROOT / "docs" / "forecast.md"
 PROTOCOL = tomllib.loads((FOLDER / "protocol.toml").read_text())
@@ -184,6 +184,17 @@ def score(forecaster: Forecaster, counts: Counts, first: int, recipe: str) -> Sc
     return Score(float(np.mean(logs)), float(np.mean(covered)), mean, float(low), float(high))
 
 
+def dead_inside(counts: Counts, first: int, recipe: str) -> bool | None:
+    """Whether our interval holds the share of groups all wrong at the end; None: n differs."""
+    n, right = counts
+    sizes = np.unique(n[:, -1][n[:, -1] > 0])
+    if len(sizes) > 1:
+        return None
+    *_, later = model.fit(n[:, :first], right[:, :first], recipe).later(n.shape[1] - first)
+    low, high = np.quantile(share_draws(later, (1 - P) ** sizes[0]), (0.05, 0.95))
+    return bool(low <= (right[n[:, -1] > 0, -1] == 0).mean() <= high)
+
+
 def trainings(use: str) -> Iterator[tuple[str, str, Counts]]:
     """Names, recipes and counts of the trainings of a use."""
     recorded = pd.read_parquet(FOLDER / "counts.parquet")
@@ -213,12 +224,13 @@ def rows_of(use: str) -> pd.DataFrame:
     for name, recipe, counts in trainings(use):
         for part in PROTOCOL["fits"]:
             first = max(2, round(part * counts[0].shape[1]))
+            dead = dead_inside(counts, first, recipe)
             for by, forecaster in FORECASTERS.items():
                 found = score(forecaster, counts, first, recipe)
                 sizes = {"problems": len(counts[0]), "visits": counts[0].shape[1]}
                 rows.append(
                     {"training": name, **sizes, "part": part, "by": by, **found._asdict()}
-                    | {"covers": found.covers}
+                    | {"covers": found.covers, "dead": dead if by == "lab forecast" else None}
                 )
         print(pd.DataFrame(rows[-15:]).round(3).to_string(), file=sys.stderr, flush=True)
     return pd.DataFrame(rows)
@@ -227,8 +239,9 @@ def rows_of(use: str) -> pd.DataFrame:
 def summary(table: pd.DataFrame) -> list[str]:
     """The marks, as lines of a table of Markdown."""
     lines = [
-        "| first part | by | log score | ours better by | coverage | mean curve inside |",
-        "|---|---|---|---|---|---|",
+        "| first part | by | log score | ours better by | coverage | mean at the end inside"
+        " | dead groups inside |",
+        "|---|---|---|---|---|---|---|",
     ]
     for part, of_part in table.groupby("part"):
         mine = of_part[of_part["by"] == "lab forecast"].set_index("training")
@@ -238,9 +251,11 @@ def summary(table: pd.DataFrame) -> list[str]:
             if by != "lab forecast":
                 each = mean_interval(mine["log_score"] - rows["log_score"])
                 gain = f"{each.point:.3f} [{each.low:.3f}, {each.high:.3f}]"
+            dead = rows["dead"].dropna()
             lines.append(
                 f"| {part:.0%} | {by} | {rows['log_score'].mean():.3f} | {gain} |"
                 f" {rows['coverage'].mean():.3f} | {rows['covers'].sum()} of {len(rows)} |"
+                f" {f'{int(dead.sum())} of {len(dead)}' if len(dead) else ''} |"
             )
     return lines
 

@@ -12,10 +12,9 @@ from matplotlib.figure import Figure
 
 from lab.errors import LabError, whole
 from lab.mathematics.forecast import Fit, Later, P, fit
-from lab.mathematics.pass_rates import dead_share
 from lab.rollouts.counting import Choice, Counts
 from lab.runs.run_folder import Run
-from lab.shapes import Float, Int
+from lab.shapes import Array, Float, Int
 from lab.show import plots
 from lab.show.audit import read_counts
 
@@ -91,12 +90,23 @@ def mean_draws(
     """The mean of K/n over problems, in equally likely draws: of the shared path, and of the
     problems and their rollouts, whose sum is nearly normal.
     """
+    mean, square = mass @ P, mass @ P**2
+    return _draws(means, square - mean**2 + (mean - square) / n)
+
+
+def share_draws(later: Later, chance: Float[np.ndarray, " points"]) -> Float[np.ndarray, " draws"]:
+    """The share of groups to which something happens that has this chance, in draws alike."""
+    each = later.mass @ chance
+    return _draws(later.population @ chance, each * (1 - each))
+
+
+def _draws(paths: Float[np.ndarray, " paths"], variances: Float[np.ndarray, " problems"]) -> Array:
+    """Draws about what each path says, with the variance of a mean over problems."""
     from scipy.stats import norm
 
-    mean, square = mass @ P, mass @ P**2
-    variance = (square - mean**2 + (mean - square) / n).sum() / len(n) ** 2
+    deviation = np.sqrt(variances.sum()) / len(variances)
     steps = norm.ppf((np.arange(99) + 0.5) / 99)
-    return np.clip(means[:, None] + np.sqrt(variance) * steps, 0, 1).ravel()
+    return np.clip(paths[:, None] + deviation * steps, 0, 1).ravel()
 
 
 def forecast(
@@ -191,17 +201,18 @@ def _seen_rows(n: np.ndarray, right: np.ndarray, N: int) -> list[tuple[str, floa
     rows = [("mean pass rate", float((right[there] / n[there]).mean()), np.nan, np.nan)]
     if (n[there] == N).all():
         wrong, all_right = (right[there] == 0).mean(), (right[there] == N).mean()
-        rows.append((f"groups of {N} all wrong", float(wrong), np.nan, np.nan))
+        rows.append((f"groups of {N} all wrong (1 - pass@{N})", float(wrong), np.nan, np.nan))
         rows.append((f"groups of {N} all right", float(all_right), np.nan, np.nan))
     return rows
 
 
 def _rows(later: Later, N: int, never: np.ndarray) -> list[tuple[str, float, float, float]]:
     """What a later visit will show, each a value with its interval."""
-    wrong, right = dead_share(P, later.population, N)
-    means = mean_draws(later.mass, later.population @ P, np.full(len(later.mass), N))
-    draws = {"mean pass rate": means, f"groups of {N} all wrong": wrong}
-    draws |= {f"groups of {N} all right": right, f"pass@{N}": 1 - wrong}
+    draws = {
+        "mean pass rate": mean_draws(later.mass, later.population @ P, np.full(len(later.mass), N)),
+        f"groups of {N} all wrong (1 - pass@{N})": share_draws(later, (1 - P) ** N),
+        f"groups of {N} all right": share_draws(later, P**N),
+    }
     outside = (1 - LEVEL) / 2
     rows = []
     for what, each in draws.items():
@@ -229,7 +240,7 @@ def _said(found: Fit, estimator: str | None, ahead: int) -> str:
 
 def draw(report: Forecast) -> Figure:
     """The mean pass rate and the shares of dead groups: what was seen, and the fan of the rest."""
-    figure, _ = plots.panels(1, 2, plots.PAGE, 2.6)
+    figure, _ = plots.panels(2, 1, plots.PAGE, 2.6)
     quantities = [what for what in report.table["what"].unique() if "never" not in what]
     panels = (quantities[:1], [what for what in quantities if what.startswith("groups")])
     for axes, shown in zip(figure.axes, panels, strict=True):
