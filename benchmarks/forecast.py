@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from lab.mathematics import forecast as model  # noqa: E402
-from lab.mathematics.forecast import LOG_ODDS, P  # noqa: E402
+from lab.mathematics.forecast import LOG_ODDS, Later, P  # noqa: E402
 from lab.mathematics.stats import mean_interval  # noqa: E402
 from lab.rollouts.counting import Choice, read_table_counts  # noqa: E402
 from lab.show.forecast import mean_draws, share_draws, visits_of  # noqa: E402
@@ -32,13 +32,13 @@ FOLDER, PAGE = ROOT / "data" / "forecast", ROOT / "docs" / "forecast.md"
 PROTOCOL = tomllib.loads((FOLDER / "protocol.toml").read_text())
 Counts = tuple[np.ndarray, np.ndarray]  # n and right, "problems visits"
 # (counts of the first visits, recipe, visits ahead) -> of each later visit the mass at P of each
-# problem, and of some equally likely paths the mean pass rate
+# problem, and of some equally likely paths the mean pass rate; ours the populations of the paths
 Forecaster = Callable[[Counts, str, int], Iterator[tuple[np.ndarray, np.ndarray]]]
 
 
 def ours(first: Counts, recipe: str, ahead: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     for later in model.fit(*first, recipe).later(ahead):
-        yield later.mass, later.population @ P
+        yield later.mass, later.population
 
 
 def beta_mass(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -154,6 +154,7 @@ class Score(NamedTuple):
     mean: float
     low: float
     high: float
+    dead: bool | None
 
     @property
     def covers(self) -> bool:
@@ -177,22 +178,18 @@ def score(forecaster: Forecaster, counts: Counts, first: int, recipe: str) -> Sc
             inside = np.minimum(upper, 1 - outside) - np.maximum(upper - chosen, outside)
             logs.extend(np.log(chosen))
             covered.extend(np.maximum(inside, 0) / chosen)
-    there = tried > 0
+    there, dead = tried > 0, None
+    if means.ndim == 2:
+        if len(np.unique(tried[there])) == 1:
+            later = Later(0, mass[there], means)
+            shares = share_draws(later, (1 - P) ** tried[there][0])
+            low, high = np.quantile(shares, (outside, 1 - outside))
+            dead = bool(low <= (k[there] == 0).mean() <= high)
+        means = means @ P
     draws = mean_draws(mass[there], means, tried[there])
     low, high = np.quantile(draws, (outside, 1 - outside))
     mean = float((k[there] / tried[there]).mean())
-    return Score(float(np.mean(logs)), float(np.mean(covered)), mean, float(low), float(high))
-
-
-def dead_inside(counts: Counts, first: int, recipe: str) -> bool | None:
-    """Whether our interval holds the share of groups all wrong at the end; None: n differs."""
-    n, right = counts
-    sizes = np.unique(n[:, -1][n[:, -1] > 0])
-    if len(sizes) > 1:
-        return None
-    *_, later = model.fit(n[:, :first], right[:, :first], recipe).later(n.shape[1] - first)
-    low, high = np.quantile(share_draws(later, (1 - P) ** sizes[0]), (0.05, 0.95))
-    return bool(low <= (right[n[:, -1] > 0, -1] == 0).mean() <= high)
+    return Score(float(np.mean(logs)), float(np.mean(covered)), mean, float(low), float(high), dead)
 
 
 def trainings(use: str) -> Iterator[tuple[str, str, Counts]]:
@@ -224,13 +221,12 @@ def rows_of(use: str) -> pd.DataFrame:
     for name, recipe, counts in trainings(use):
         for part in PROTOCOL["fits"]:
             first = max(2, round(part * counts[0].shape[1]))
-            dead = dead_inside(counts, first, recipe)
             for by, forecaster in FORECASTERS.items():
                 found = score(forecaster, counts, first, recipe)
                 sizes = {"problems": len(counts[0]), "visits": counts[0].shape[1]}
                 rows.append(
                     {"training": name, **sizes, "part": part, "by": by, **found._asdict()}
-                    | {"covers": found.covers, "dead": dead if by == "lab forecast" else None}
+                    | {"covers": found.covers}
                 )
         print(pd.DataFrame(rows[-15:]).round(3).to_string(), file=sys.stderr, flush=True)
     return pd.DataFrame(rows)

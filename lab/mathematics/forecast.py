@@ -38,7 +38,7 @@ EXPONENTS = np.linspace(0, 1.5, 7)
 SHOCKS = np.array([0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16])  # noise of a shift
 # What the power itself leaves open of the sum of shifts to come, for each e-fold of visits.
 MISFIT = 0.3
-PATHS = 31
+PATHS = 15
 
 
 class Later(NamedTuple):
@@ -73,11 +73,11 @@ class Fit(NamedTuple):
     def later(self, ahead: int) -> Iterator[Later]:
         """The visits after the last one that was seen, one after the other."""
         smear = _kernel(LOG_ODDS, self.noise)
-        moved = [np.eye(len(P))] * PATHS
+        moved = [np.eye(len(P), dtype=np.float32)] * PATHS  # enough for chances, and twice as fast
         before = np.zeros(PATHS)
         for step, sums in enumerate(_paths(self.shifts, self.errors, whole("ahead", ahead)).T, 1):
             moves = [_move(d, self.drift, self.spread) for d in sums - before]
-            moved = [so_far @ move for so_far, move in zip(moved, moves, strict=True)]
+            moved = [a @ b.astype(np.float32) for a, b in zip(moved, moves, strict=True)]
             before = sums
             seen = np.stack(moved) @ smear
             mean = self.mass.mean(axis=0)
