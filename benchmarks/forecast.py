@@ -200,6 +200,9 @@ def trainings(use: str) -> Iterator[tuple[str, str, Counts]]:
             continue
         if "command" in training:
             table = recorded[recorded["training"] == training["name"]]
+            if table.empty:
+                print(f"{training['name']} has not been trained", file=sys.stderr)
+                continue
             recipe = re.search(r"estimator=(\w+)", training["command"])[1]
         else:
             counts = read_table_counts(ROOT / training["file"], Choice(n=8))
