@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from lab.errors import LabError, whole
+from lab.mathematics.estimators import estimator as named
 from lab.mathematics.forecast import Fit, Later, P, fit
 from lab.rollouts.counting import Choice, Counts
 from lab.runs.run_folder import Run
@@ -126,9 +128,9 @@ def forecast(
     """
     counts = read_counts(path, choice, every_step=True)
     n, right = _visits(Path(path), counts)
-    run = Path(path) / "params.json"
-    if estimator is None and run.exists():
-        estimator = Run(Path(path)).params["parameters"].get("objective")
+    if estimator is None and (Path(path) / "params.json").exists():
+        with suppress(LabError):  # PACS's loss has no weight
+            estimator = named(Run(Path(path)).params["parameters"].get("objective", "")).spec
     seen = n.shape[1]
     ahead = min(max(1, round(longer * seen)), MOST) if ahead is None else whole("visits", ahead)
     if ahead > MOST:
