@@ -117,9 +117,8 @@ def forecast(
     estimator: str | None = None,
     rollouts: int | None = None,
     choice: Choice | None = None,
-    longer: float = 1,
 ) -> Forecast:
-    """Forecast the next `ahead` visits of every problem, by default `longer` times those seen.
+    """Forecast the next `ahead` visits of every problem, by default as many as were seen.
 
     `path` is what `lab.show.audit.read_counts` reads. `estimator` is what the training uses, by
     default that of a run of the lab. Shares of dead groups and pass@k are of groups of `rollouts`,
@@ -132,7 +131,7 @@ def forecast(
         with suppress(LabError):  # PACS's loss has no weight
             estimator = named(Run(Path(path)).params["parameters"].get("objective", "")).spec
     seen = n.shape[1]
-    ahead = min(max(1, round(longer * seen)), MOST) if ahead is None else whole("visits", ahead)
+    ahead = min(seen, MOST) if ahead is None else whole("visits", ahead)
     if ahead > MOST:
         raise LabError(f"visits = {ahead}: look at most {MOST} ahead")
     N = whole("rollouts", rollouts or int(np.bincount(n[n > 0]).argmax()), least=2)
