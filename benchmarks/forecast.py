@@ -23,10 +23,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from lab.mathematics import forecast as model  # noqa: E402
-from lab.mathematics.forecast import LOG_ODDS, Later, P  # noqa: E402
+from lab.mathematics.forecast import LOG_ODDS, P  # noqa: E402
 from lab.mathematics.stats import mean_interval  # noqa: E402
 from lab.rollouts.counting import Choice, read_table_counts  # noqa: E402
-from lab.show.forecast import mean_draws, share_draws, visits_of  # noqa: E402
+from lab.show.forecast import mean_draws, visits_of  # noqa: E402
 
 FOLDER, PAGE = ROOT / "data" / "forecast", ROOT / "docs" / "forecast.md"
 PROTOCOL = tomllib.loads((FOLDER / "protocol.toml").read_text())
@@ -181,9 +181,11 @@ def score(forecaster: Forecaster, counts: Counts, first: int, recipe: str) -> Sc
     there, dead = tried > 0, None
     if means.ndim == 2:
         if len(np.unique(tried[there])) == 1:
-            later = Later(0, mass[there], means)
-            shares = share_draws(later, (1 - P) ** tried[there][0])
-            low, high = np.quantile(shares, (outside, 1 - outside))
+            none = (1 - P) ** tried[there][0]
+            each = mass[there] @ none
+            noise = np.sqrt((each * (1 - each)).sum()) / len(each)
+            shares = (means @ none)[:, None] + noise * norm.ppf((np.arange(99) + 0.5) / 99)
+            low, high = np.quantile(np.clip(shares, 0, 1), (outside, 1 - outside))
             dead = bool(low <= (k[there] == 0).mean() <= high)
         means = means @ P
     draws = mean_draws(mass[there], means, tried[there])

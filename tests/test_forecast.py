@@ -109,7 +109,7 @@ def test_a_report_of_a_file_with_mixed_sizes(tmp_path):
     table(n, right).to_csv(tmp_path / "training.csv", index=False)
     found = report(tmp_path / "training.csv", ahead=3, rollouts=4)
     assert found.table["visit"].max() == 9 and "not known" in found.lines()[-1]
-    later = found.table[found.table["visit"] > 6]
+    later = found.table[(found.table["visit"] > 6) & (found.table["what"] == "mean pass rate")]
     assert (later["low"] <= later["value"]).all() and (later["value"] <= later["high"]).all()
     never = int((right.sum(axis=1) == 0).sum())
     assert len(json.loads(found.json())["unsolved"]) == never
@@ -131,6 +131,12 @@ def test_what_cannot_be_forecast_is_refused(tmp_path, change, says):
     change(table(*simulated(problems=40, visits=8))).to_csv(tmp_path / "bad.csv", index=False)
     with pytest.raises(LabError, match=says):
         report(tmp_path / "bad.csv")
+
+
+def test_a_forecast_far_beyond_what_was_seen_is_refused(tmp_path):
+    table(*simulated(problems=40, visits=3)).to_csv(tmp_path / "short.csv", index=False)
+    with pytest.raises(LabError, match="at most 4 times"):
+        report(tmp_path / "short.csv", ahead=13)
 
 
 @pytest.mark.parametrize("shape", [(1, 5), (5, 1)])

@@ -16,14 +16,15 @@ from lab.mathematics.estimators import estimator as named
 from lab.mathematics.forecast import Fit, Later, P, fit
 from lab.rollouts.counting import Choice, Counts
 from lab.runs.run_folder import Run
-from lab.shapes import Array, Float, Int
+from lab.shapes import Float, Int
 from lab.show import plots
 from lab.show.audit import read_counts
 
 LEVEL = 0.9
 MOST = 200  # visits ahead
+FURTHEST = 4  # times the visits that were seen
 SHARE = 0.9  # of the problems that a visit must have
-UNKNOWN = (
+MEASURED = (
     "what another estimator, N or learning rate would have done is not known: see docs/forecast.md"
 )
 
@@ -54,12 +55,12 @@ class Forecast:
         ]
         wide = part.assign(cell=cells).pivot(index="what", columns="visit", values="cell")
         wide = wide.loc[part["what"].unique()].rename_axis(index=None, columns="visit")
-        return [*self.notes, "", *wide.fillna("").to_string().splitlines(), "", UNKNOWN]
+        return [*self.notes, "", *wide.fillna("").to_string().splitlines(), "", MEASURED]
 
     def json(self) -> str:
         """All of it, as a JSON document."""
         numbers = self.table.astype(object).where(self.table.notna(), None)
-        parts = {"notes": [*self.notes, UNKNOWN], "numbers": numbers.to_dict("records")}
+        parts = {"notes": [*self.notes, MEASURED], "numbers": numbers.to_dict("records")}
         parts["unsolved"] = self.unsolved.to_dict("records")
         return json.dumps(parts, indent=1, ensure_ascii=False)
 
@@ -92,23 +93,12 @@ def mean_draws(
     """The mean of K/n over problems, in equally likely draws: of the shared path, and of the
     problems and their rollouts, whose sum is nearly normal.
     """
-    mean, square = mass @ P, mass @ P**2
-    return _draws(means, square - mean**2 + (mean - square) / n)
-
-
-def share_draws(later: Later, chance: Float[np.ndarray, " points"]) -> Float[np.ndarray, " draws"]:
-    """The share of groups to which something happens that has this chance, in draws alike."""
-    each = later.mass @ chance
-    return _draws(later.population @ chance, each * (1 - each))
-
-
-def _draws(paths: Float[np.ndarray, " paths"], variances: Float[np.ndarray, " problems"]) -> Array:
-    """Draws about what each path says, with the variance of a mean over problems."""
     from scipy.stats import norm
 
-    deviation = np.sqrt(variances.sum()) / len(variances)
+    mean, square = mass @ P, mass @ P**2
+    variance = (square - mean**2 + (mean - square) / n).sum() / len(n) ** 2
     steps = norm.ppf((np.arange(99) + 0.5) / 99)
-    return np.clip(paths[:, None] + deviation * steps, 0, 1).ravel()
+    return np.clip(means[:, None] + np.sqrt(variance) * steps, 0, 1).ravel()
 
 
 def forecast(
@@ -132,8 +122,11 @@ def forecast(
             estimator = named(Run(Path(path)).params["parameters"].get("objective", "")).spec
     seen = n.shape[1]
     ahead = min(seen, MOST) if ahead is None else whole("visits", ahead)
-    if ahead > MOST:
-        raise LabError(f"visits = {ahead}: look at most {MOST} ahead")
+    if ahead > min(FURTHEST * seen, MOST):
+        raise LabError(
+            f"visits = {ahead} after {seen}: give at most {FURTHEST} times as many as were seen,"
+            f" and {MOST}; farther on, intervals were too narrow (docs/forecast.md)"
+        )
     N = whole("rollouts", rollouts or int(np.bincount(n[n > 0]).argmax()), least=2)
     found = fit(n, right, estimator)
     rows = [
@@ -152,7 +145,7 @@ def forecast(
             f"{path}: {seen} visits of {len(n)} problems, forecast to visit {seen + ahead};"
             f" in brackets {LEVEL:.0%} intervals",
             *counts.notes,
-            _said(found, estimator, ahead),
+            _said(found, estimator),
         ],
         pd.DataFrame(rows, columns=columns),
         pd.DataFrame({"problem": names, "all wrong at the end": stays.round(4)}),
@@ -208,35 +201,29 @@ def _seen_rows(n: np.ndarray, right: np.ndarray, N: int) -> list[tuple[str, floa
 
 
 def _rows(later: Later, N: int, never: np.ndarray) -> list[tuple[str, float, float, float]]:
-    """What a later visit will show, each a value with its interval."""
-    draws = {
-        "mean pass rate": mean_draws(later.mass, later.population @ P, np.full(len(later.mass), N)),
-        f"groups of {N} all wrong (1 - pass@{N})": share_draws(later, (1 - P) ** N),
-        f"groups of {N} all right": share_draws(later, P**N),
-    }
-    outside = (1 - LEVEL) / 2
-    rows = []
-    for what, each in draws.items():
-        low, high = np.quantile(each, (outside, 1 - outside))
-        rows.append((what, float(each.mean()), float(low), float(high)))
+    """What a later visit will show. Only the mean has an interval: those of dead groups were
+    measured, and too narrow.
+    """
+    draws = mean_draws(later.mass, later.population @ P, np.full(len(later.mass), N))
+    low, high = np.quantile(draws, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    rows = [("mean pass rate", float(draws.mean()), float(low), float(high))]
+    mean = later.population.mean(axis=0)
+    wrong, right = float(mean @ (1 - P) ** N), float(mean @ P**N)
+    rows.append((f"groups of {N} all wrong (1 - pass@{N})", wrong, np.nan, np.nan))
+    rows.append((f"groups of {N} all right", right, np.nan, np.nan))
     if never.any():
-        stays = later.mass[never] @ (1 - P) ** N
-        spread = 1.645 * np.sqrt((stays * (1 - stays)).sum())
-        low, high = max(0.0, stays.sum() - spread), min(float(never.sum()), stays.sum() + spread)
-        rows.append((f"of {never.sum()} never solved, still 0 of {N}", stays.sum(), low, high))
+        stays = float((later.mass[never] @ (1 - P) ** N).sum())
+        rows.append((f"of {never.sum()} never solved, still 0 of {N}", stays, np.nan, np.nan))
     return rows
 
 
-def _said(found: Fit, estimator: str | None, ahead: int) -> str:
-    """How the model was chosen, and how far it is from what was tested."""
+def _said(found: Fit, estimator: str | None) -> str:
+    """Which model was chosen."""
     drift = f"the weight of {estimator} times p(1-p)" if found.weighted else "all problems alike"
-    text = (
+    return (
         f"log-odds rise by {found.shifts.mean():.3f} a visit on average ({drift}), each problem"
         f" wanders by {found.spread:g} a visit"
     )
-    if ahead > 9 * found.visits:
-        text += f"; tested up to 9 times the visits that were seen, here {ahead / found.visits:.0f}"
-    return text
 
 
 def draw(report: Forecast) -> Figure:
