@@ -25,7 +25,9 @@ MOST = 200  # visits ahead
 FURTHEST = 4  # times the visits that were seen
 SHARE = 0.9  # of the problems that a visit must have
 MEASURED = (
-    "what another estimator, N or learning rate would have done is not known: see docs/forecast.md"
+    "of 15 trainings that the model was not chosen on, 10 (1.5 times as far ahead as was seen) and"
+    " 14 (4 times) ended with their mean in its interval; what another estimator, N or learning rate"
+    " would have done is not known (docs/forecast.md)"
 )
 
 
@@ -34,7 +36,7 @@ class Forecast:
     """A forecast of a training.
 
     `table` has a row for each quantity and visit: value, and low and high of its 90% interval, nan
-    for what was seen. `unsolved` has a row for each problem without a right rollout so far: the
+    where there is none. `unsolved` has a row for each problem without a right rollout so far: the
     chance that its group at the end is all wrong.
     """
 
@@ -239,6 +241,6 @@ def draw(report: Forecast) -> Figure:
             axes.plot(after["visit"], after["value"], color=color, linestyle="--")
             axes.fill_between(after["visit"], after["low"], after["high"], color=color, alpha=0.2)
         axes.axvline(report.seen + 0.5, color="0.6", linewidth=0.8)
-        axes.set(xlabel="visit (dashed: forecast, 90%)", ylim=(0, 1))
+        axes.set(xlabel="visit (dashed: forecast; band: 90%)", ylim=(0, 1))
         axes.legend()
     return figure
