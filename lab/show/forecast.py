@@ -26,8 +26,8 @@ FURTHEST = 4  # times the visits that were seen
 SHARE = 0.9  # of the problems that a visit must have
 MEASURED = (
     "of 15 trainings that the model was not chosen on, 10 (1.5 times as far ahead as was seen) and"
-    " 14 (4 times) ended with their mean in its interval; what another estimator, N or learning rate"
-    " would have done is not known (docs/forecast.md)"
+    " 14 (4 times) ended with their mean in its interval; what another estimator, N or learning"
+    " rate would have done is not known (docs/forecast.md)"
 )
 
 
@@ -118,7 +118,7 @@ def forecast(
     problems by their pass rates.
     """
     counts = read_counts(path, choice, every_step=True)
-    n, right = _visits(Path(path), counts)
+    n, right, names = _visits(Path(path), counts)
     if estimator is None and (Path(path) / "params.json").exists():
         with suppress(LabError):  # PACS's loss has no weight
             estimator = named(Run(Path(path)).params["parameters"].get("objective", "")).spec
@@ -139,7 +139,6 @@ def forecast(
     never = right.sum(axis=1) == 0
     for later in found.later(ahead):
         rows += [(later.visit, *row) for row in _rows(later, N, never)]
-    names = np.array(counts.problems)[np.unique(counts.of_problem, return_index=True)[1]][never]
     stays = later.mass[never] @ (1 - P) ** N
     columns = ["visit", "what", "value", "low", "high"]
     return Forecast(
@@ -150,17 +149,19 @@ def forecast(
             _said(found, estimator),
         ],
         pd.DataFrame(rows, columns=columns),
-        pd.DataFrame({"problem": names, "all wrong at the end": stays.round(4)}),
+        pd.DataFrame({"problem": names[never], "all wrong at the end": stays.round(4)}),
         seen,
     )
 
 
-def _visits(path: Path, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """n and right by visit. LabError: there are no two, or the training chose its problems."""
+def _visits(path: Path, counts: Counts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """n and right by visit, and the problems' names. LabError: there are no two visits, or the
+    training chose its problems.
+    """
     if counts.exact is not None:
         raise LabError(f"{path} holds pass rates that were computed: give rollouts or counts")
-    steps = counts.steps or []
-    if len({*steps}) < 2:
+    steps, problem = counts.steps or [], counts.of_problem
+    if problem is None or len({*steps}) < 2:
         raise LabError(
             f"{path} has no steps: a forecast needs the groups of a training by step; give a column"
             " step, or a file a step"
@@ -169,8 +170,8 @@ def _visits(path: Path, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
         order = np.array(steps, float)
     except ValueError as error:
         raise LabError(f"{path}: its steps must be numbers: {error}") from error
-    times = np.bincount(counts.of_problem)
-    n, right = visits_of(counts.of_problem, order, counts.n, counts.correct)
+    times = np.bincount(problem)
+    n, right = visits_of(problem, order, counts.n, counts.correct)
     if n.shape[1] < 2:
         raise LabError(
             f"{path}: {(times < 2).sum()} of {len(times)} problems have one visit: a forecast needs"
@@ -188,7 +189,7 @@ def _visits(path: Path, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
             f"{path}: none of its {len(dead)} groups is all right or all wrong, as if such groups"
             " had been left out: a forecast needs all"
         )
-    return n, right
+    return n, right, np.array(counts.keys)[np.unique(problem, return_index=True)[1]]
 
 
 def _seen_rows(n: np.ndarray, right: np.ndarray, N: int) -> list[tuple[str, float, float, float]]:
