@@ -25,7 +25,6 @@ sys.path.insert(0, str(ROOT))
 from lab.mathematics import forecast as model  # noqa: E402
 from lab.mathematics.forecast import LOG_ODDS, P  # noqa: E402
 from lab.mathematics.stats import mean_interval  # noqa: E402
-from lab.rollouts.counting import Choice, read_table_counts  # noqa: E402
 from lab.show.forecast import mean_draws, visits_of  # noqa: E402
 
 FOLDER, PAGE = ROOT / "data" / "forecast", ROOT / "docs" / "forecast.md"
@@ -207,15 +206,7 @@ def trainings(use: str) -> Iterator[tuple[str, str, Counts]]:
                 continue
             recipe = re.search(r"estimator=(\w+)", training["command"])[1]
         else:
-            counts = read_table_counts(ROOT / training["file"], Choice(n=8))
-            table = pd.DataFrame(
-                {
-                    "problem": counts.of_problem,
-                    "visit": np.array(counts.steps, int),
-                    "n": counts.n,
-                    "right": counts.correct,
-                }
-            )
+            table = pd.read_parquet(ROOT / training["file"])
             recipe = "grpo"
         columns = (table[name].to_numpy() for name in ("problem", "visit", "n", "right"))
         yield training["name"], recipe, visits_of(*columns)
