@@ -50,9 +50,7 @@ pictures: setup ## the explorer's pictures, for the README and for links to its 
 PYTEST = $(BIN)/python -m pytest --numprocesses $$($(BIN)/python -c "import os; print(min(os.cpu_count() + 2, 8))")
 
 test: setup-llm ## run all tests but those of test-lessons, one file at a time in each of several processes
-	$(PYTEST) --dist loadfile \
-		--ignore tests/test_lesson_outputs.py \
-		--ignore tests/test_trl_conformance.py # minutes: docs/trl.md says how it is run
+	$(PYTEST) --dist loadfile --ignore tests/test_lesson_outputs.py
 
 test-lessons: setup-llm ## execute every lesson and compare it with its committed outputs: four minutes on two cores
 	$(PYTEST) --dist worksteal tests/test_lesson_outputs.py

@@ -20,13 +20,13 @@ from lab.llm.data.arithmetic import problems
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Sampling
 from lab.llm.engines.factory import load_engine
-from lab.llm.train.tiny_model import FOLDER
+from lab.project import CHECKOUT
 from lab.training.rng import stream_seed
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", type=Path, default=FOLDER)
+    parser.add_argument("--model", type=Path, default=CHECKOUT / "data" / "models" / "tiny")
     for name, value in {"prompts": 16, "n": 64, "limit": 48, "repeats": 5}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
     args = parser.parse_args()

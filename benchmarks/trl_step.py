@@ -25,8 +25,11 @@ from pathlib import Path
 import torch
 
 from lab.llm.engines import imports
+from lab.llm.engines.base import load_tokenizer
 from lab.llm.engines.model_costs import KNOWN, architecture, parameter_count
-from lab.llm.train.tiny_model import tokenizer
+from lab.project import CHECKOUT
+
+TINY = str(CHECKOUT / "data" / "models" / "tiny")
 
 
 def main() -> None:
@@ -79,7 +82,7 @@ def made(name: str, scratch: Path) -> str:
         architecture(name), dtype=torch.bfloat16
     )
     model.save_pretrained(scratch / "model")
-    tokenizer().save_pretrained(scratch / "model")
+    load_tokenizer(TINY).save_pretrained(scratch / "model")
     return str(scratch / "model")
 
 
@@ -91,7 +94,7 @@ def run(args: argparse.Namespace, model: str, kind: str, scratch: str) -> tuple[
     from lab.llm.engines.transformers_engine import TransformersEngine
     from lab.llm.train.trl_trainer import ObjectiveTrainer
 
-    codes, gpu, draws, added, steps = tokenizer(), torch.cuda.is_available(), [], [], []
+    codes, gpu, draws, added, steps = load_tokenizer(TINY), torch.cuda.is_available(), [], [], []
     rows = Dataset.from_dict(
         {
             "problem": range(args.prompts),

@@ -25,8 +25,11 @@ from lab.project import CHECKOUT, project, read_toml
 from lab.training.termination import EXIT_CODE, Terminated
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from lab.configurations import Config
     from lab.llm.data.datasets import ProblemSet
+    from lab.rollouts.counting import Choice
     from lab.runs.run_folder import Run
 
 # They change how a run is made, but not what it computes.
@@ -290,14 +293,9 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
 def _refuse_claims(file: Path) -> bool:
     """Whether a sweep file has claims. LabError: one cannot be tested, or was changed."""
-    from lab.runs.sweep_file import claims
-
-    if not claims(file):
-        return False
     from lab.papers.claims import claims_of_sweep
 
-    claims_of_sweep(file)
-    return True
+    return bool(claims_of_sweep(file))
 
 
 def _chosen_rates(file: Path) -> list[str]:
@@ -357,10 +355,11 @@ def _record(arguments: argparse.Namespace) -> int:
         for line in _chosen_rates(arguments.file):
             print(line)
         return 0
-    repeated = repetitions(arguments.file)
-    for repetition in repeated:
-        print(*repetition.lines(), sep="\n")
-    if all(repetition.agrees for repetition in repeated):
+    agree = True
+    for agrees, lines in repetitions(arguments.file):
+        print(*lines, sep="\n")
+        agree &= agrees
+    if agree:
         print("the runs agree with the recorded ones")
         return 0
     print("the runs do not agree with the recorded ones", file=sys.stderr)
@@ -384,20 +383,22 @@ def _figures(arguments: argparse.Namespace) -> int:
 
 def _report(arguments: argparse.Namespace) -> None:
     from lab.papers.claims import verdict_lines
-    from lab.runs.sweep_file import read_sweep
     from lab.show.report import report
 
+    def verdicts() -> list[str]:
+        """On the claims of a sweep file, and its learning rates; called once its runs are read."""
+        path = arguments.sources[0]
+        lines: list[str] = []
+        if path.suffix == ".toml":
+            try:
+                lines += verdict_lines(path)
+            except LabError as error:  # the page may be about other runs of the file
+                print(f"lab: no verdicts on the claims of {path.name}: {error}", file=sys.stderr)
+            lines += _chosen_rates(path)
+        print(*lines, sep="\n", end="\n" if lines else "")
+        return lines
+
     options = {key: getattr(arguments, key) for key in ("experiment", "metric", "by", "against")}
-    sweeps = [path for path in arguments.sources if path.suffix == ".toml" and path.exists()]
-    verdicts: list[str] = []
-    for path in sweeps:
-        read_sweep(path)  # refuses what is no sweep
-        try:
-            verdicts += verdict_lines(path)
-        except LabError as error:  # the page may be about other runs of the file
-            print(f"lab: no verdicts on the claims of {path.name}: {error}", file=sys.stderr)
-        verdicts += _chosen_rates(path)
-    print(*verdicts, sep="\n", end="\n" if verdicts else "")
     print(report(arguments.sources, arguments.out, verdicts, **options))
 
 
@@ -478,37 +479,63 @@ def _export(arguments: argparse.Namespace) -> None:
 
 
 def _data(arguments: argparse.Namespace) -> None:
-    from lab.judge.contract import check_contract
+    from lab.judge.verifier import Verifier
     from lab.llm.data.datasets import describe_datasets
 
-    def contract(loaded: ProblemSet) -> list[str]:
-        return check_contract([problem.answer for problem in loaded.problems]).lines()
+    def unread(loaded: ProblemSet) -> list[str]:
+        places = Verifier().unparsable([problem.answer for problem in loaded.problems])
+        named = [loaded.problems[place] for place in places]
+        return [
+            f"{len(named)} of {len(loaded.problems)} golds cannot be read",
+            *(f"{problem.id}: {problem.answer!r}" for problem in named),
+        ]
 
-    print(*describe_datasets(arguments.folder, contract if arguments.judge else None), sep="\n")
+    print(*describe_datasets(arguments.folder, unread if arguments.judge else None), sep="\n")
 
 
 # --- Objectives and estimators ----------------------------------------------------------------
 
 
-def _audit(arguments: argparse.Namespace) -> None:
+def _choice(arguments: argparse.Namespace) -> Choice:
+    """What the options say of a file of rollouts. LabError: the picture can have no such name."""
     from lab.rollouts.counting import Choice
-    from lab.show.audit import audit, draw
-    from lab.show.paired_audit import audit_pair
 
     if arguments.picture and arguments.picture.suffix not in (".pdf", ".png"):
         raise LabError(f"--picture {arguments.picture}: its name must end in .pdf or .png")
-    choice = Choice(**{each.name: getattr(arguments, each.name) for each in fields(Choice)})
+    return Choice(**{each.name: getattr(arguments, each.name) for each in fields(Choice)})
+
+
+def _audit(arguments: argparse.Namespace) -> None:
+    from lab.show.audit import audit, draw
+    from lab.show.paired_audit import audit_pair
+
+    choice = _choice(arguments)
     if arguments.other:
         report = audit_pair(arguments.path, arguments.other, choice)
     else:
         report = audit(arguments.path, tuple(arguments.estimators), arguments.rollouts, choice)
+    _print_report(arguments, report, draw)
+    if arguments.page:
+        arguments.page.write_text(report.page(), encoding="utf-8")
+        print(arguments.page)
+
+
+def _forecast(arguments: argparse.Namespace) -> None:
+    from lab.show.forecast import draw, forecast
+
+    choice = _choice(arguments)
+    given = arguments.path, arguments.visits, arguments.estimator, arguments.rollouts
+    _print_report(arguments, forecast(*given, choice), draw)
+
+
+def _print_report(
+    arguments: argparse.Namespace, report: Any, draw: Callable[[Any], Figure]
+) -> None:
+    """Print an audit or a forecast; write its JSON and its picture where they are asked for."""
     print(*report.lines(), sep="\n")
     if arguments.json:
         arguments.json.write_text(report.json(), encoding="utf-8")
         print(arguments.json)
-    if arguments.page:
-        arguments.page.write_text(report.page(), encoding="utf-8")
-        print(arguments.page)
     if arguments.picture:
         draw(report).savefig(arguments.picture)
         print(arguments.picture)

@@ -3,9 +3,11 @@
 import torch
 
 from lab.llm.train.trainer import train
+from lab.project import CHECKOUT
 from lab.runs.experiments import experiment
 from lab.training.records import Record
 
+TINY = CHECKOUT / "data" / "models" / "tiny"
 # Answers of a few tokens: for tests that learn nothing from longer ones, which are the same
 # operators again.
 SHORT_ANSWERS = {

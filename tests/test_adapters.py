@@ -1,22 +1,20 @@
 """LoRA in both trainers: the same adapter, small checkpoints, exact resumption, export."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 import torch
-from smoke_trainings import SHORT_ANSWERS, configured, same, taken_up_anywhere
+from smoke_trainings import SHORT_ANSWERS, TINY, configured, same, taken_up_anywhere
 from two_prompts import ROUNDED, loop_of, parts_of_two_prompts, trainer
 
 from lab.cli import main
 from lab.errors import LabError
-from lab.llm.engines import adapters, imports
+from lab.llm.engines import imports
 from lab.llm.engines.adapters import adapter_config, merged_weights, with_adapter
 from lab.llm.engines.base import Sampling
 from lab.llm.engines.models import pinned
 from lab.llm.engines.transformers_engine import TransformersEngine, load_causal_model
 from lab.llm.train import trainer as trainer_module
-from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trainer import load_policy, train
 from lab.runs.training import state_of
 from lab.runs.training import train as run_training
@@ -85,7 +83,7 @@ def test_a_step_of_an_adapter_is_trls(tmp_path):
 
 def test_an_exported_adapter_names_its_model_as_the_hub_does(tmp_path, monkeypatch):
     state = next(train(configured(**LORA, trainer="loop"))).state()
-    monkeypatch.setattr(trainer_module, "load_policy", lambda model: TransformersEngine(FOLDER))
+    monkeypatch.setattr(trainer_module, "load_policy", lambda model: TransformersEngine(TINY))
     trainer_module.export({"model": "Qwen/Qwen3-4B"}, state, tmp_path)
     written = json.loads((tmp_path / "adapter_config.json").read_text())
     found = written["base_model_name_or_path"], written["revision"]
@@ -106,13 +104,13 @@ def test_an_adapter_is_exported_alone_or_merged_into_the_model(runs, tmp_path, c
 
     from peft import PeftModel
 
-    base = load_causal_model(str(FOLDER), torch.float32)
+    base = load_causal_model(str(TINY), torch.float32)
     read = PeftModel.from_pretrained(base, tmp_path / "adapter")
     ids = torch.tensor([[20, 21, 22, 23]])
     expected = read(ids).logits
     merged = TransformersEngine(tmp_path / "merged")
     torch.testing.assert_close(merged.model(ids).logits, expected, atol=1e-5, rtol=1e-4)
-    policy = load_policy(str(FOLDER), state)
+    policy = load_policy(str(TINY), state)
     torch.testing.assert_close(policy.model(ids).logits, expected, atol=1e-5, rtol=1e-4)
     with read.disable_adapter():
         assert not torch.allclose(read(ids).logits, expected, atol=1e-3)
@@ -124,7 +122,7 @@ def test_an_adapter_is_exported_alone_or_merged_into_the_model(runs, tmp_path, c
 
 
 def test_the_weights_for_the_sampler_are_merged_inside_the_block_only():
-    base = load_causal_model(str(FOLDER), torch.float32)
+    base = load_causal_model(str(TINY), torch.float32)
     plain = {name: weight.detach().clone() for name, weight in base.state_dict().items()}
     model = with_adapter(base, 4, seed=0)
     for name, weight in model.named_parameters():
@@ -146,7 +144,6 @@ def test_the_weights_for_the_sampler_are_merged_inside_the_block_only():
     "given, sentence",
     [
         ({"rank": 8}, "rank = 8: there is no adapter; add adapter=lora"),
-        ({"adapter": "qlora"}, "needs a GPU for its 4-bit weights: take adapter=lora"),
         (
             {"adapter": "lora", "estimator": "pacs", "reference_every": 2},
             "the reference of an adapter is the model without it",
@@ -156,27 +153,3 @@ def test_the_weights_for_the_sampler_are_merged_inside_the_block_only():
 def test_what_an_adapter_cannot_do_is_refused_in_a_sentence(given, sentence):
     with pytest.raises(LabError, match=sentence):
         configured(**given)
-
-
-def test_qlora_needs_bitsandbytes_and_asks_for_four_bits(monkeypatch):
-    monkeypatch.setattr(adapters, "compute_device", lambda: torch.device("cuda"))
-    monkeypatch.setattr(adapters, "find_spec", lambda name: None if name == "bitsandbytes" else 1)
-    with pytest.raises(LabError, match="needs the package bitsandbytes"):
-        adapters.check_adapter("qlora")
-    asked = {}
-
-    def from_pretrained(place, **options):
-        asked.update(options, place=place)
-        return "quantized"
-
-    stand_in = SimpleNamespace(
-        AutoModelForCausalLM=SimpleNamespace(from_pretrained=from_pretrained),
-        BitsAndBytesConfig=dict,
-    )
-    monkeypatch.setattr(adapters, "transformers", lambda: stand_in)
-    prepared = SimpleNamespace(prepare_model_for_kbit_training=lambda model, **_: f"{model}, ready")
-    monkeypatch.setattr(adapters, "_peft", lambda: prepared)
-    assert adapters.load_trainable("here", "qlora") == "quantized, ready"
-    assert asked["place"] == "here" and asked["dtype"] == torch.bfloat16
-    four_bits = asked["quantization_config"]
-    assert four_bits["load_in_4bit"] and four_bits["bnb_4bit_quant_type"] == "nf4"

@@ -115,25 +115,6 @@ def test_truncated_answers_go_to_the_estimator_and_the_loss_is_aggregated_as_nam
 
 
 @needs_verl
-def test_ppo_is_verls_own_with_a_critic():
-    made = small(estimator="ppo", updates=2, clip=0.3)
-    config = verl_config.compose(made.settings)
-    from verl.trainer.ppo.utils import need_critic
-
-    assert config.algorithm.adv_estimator == "gae"
-    assert need_critic(config)
-    assert config.critic.optim.lr == 1e-5
-    assert config.critic.model.path == config.actor_rollout_ref.model.path
-    assert "lab" not in config.algorithm
-    actor = config.actor_rollout_ref.actor
-    assert actor.policy_loss.loss_mode == "vanilla"
-    assert actor.clip_ratio == actor.clip_ratio_high == 0.3
-    assert any(
-        line.startswith("PPO is verl's own: GAE with gamma 1 and lambda 1") for line in made.header
-    )
-
-
-@needs_verl
 def test_the_folder_is_whole_and_its_command_is_its_configuration(runs, tmp_path, capsys):
     words = ["scale=smoke", "estimator=truncated(order=2)", "gpus=2", "seed=3"]
     assert main(["cluster", "gsm8k", *words]) == 0
@@ -305,11 +286,6 @@ def test_every_process_of_a_run_reads_the_plugins_that_the_job_was_made_with(for
         (
             "gsm8k scale=smoke estimator=pacs score=grpo",
             "score = 'grpo': it has no gradient where the policy is its ref",
-        ),
-        ("gsm8k scale=smoke estimator=ppo clip=0.0", "clip = 0: PPO clips its ratio"),
-        (
-            "gsm8k scale=smoke estimator=ppo truncation=zero",
-            "truncation = zero: verl's PPO scores every answer",
         ),
         (
             "gsm8k scale=smoke gpus=1 estimator=truncated(order=5)",

@@ -17,6 +17,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refusal
+from smoke_trainings import TINY
 
 from lab.judge.extract import extract
 from lab.llm.data.arithmetic import problems
@@ -26,7 +27,6 @@ from lab.llm.engines.base import Completion, Sampling
 from lab.llm.engines.factory import load_engine
 from lab.llm.engines.transformers_engine import TransformersEngine, draw, nucleus, uniforms
 from lab.llm.engines.vllm_engine import VLLMEngine
-from lab.llm.train.tiny_model import FOLDER, TURN_END
 from lab.mathematics.metrics import pass_at_k
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -38,7 +38,7 @@ NEAR = 1e-5  # of log-probabilities in float32; 5e-6 is the most that was seen
 
 @pytest.fixture(scope="module")
 def ours() -> TransformersEngine:
-    return TransformersEngine(FOLDER)
+    return TransformersEngine(TINY)
 
 
 def generators() -> tuple:
@@ -65,7 +65,7 @@ def started(vllm_installed) -> SimpleNamespace:
     import numba  # noqa: F401, other tests import it in this process, and vLLM's start must bear it
 
     before = state()
-    made = VLLMEngine(FOLDER)
+    made = VLLMEngine(TINY)
     return SimpleNamespace(engine=made, before=before, after=state())
 
 
@@ -83,7 +83,7 @@ def plain():
     """
     from transformers import Qwen3ForCausalLM
 
-    model = Qwen3ForCausalLM.from_pretrained(FOLDER, dtype=torch.float32).train(False)
+    model = Qwen3ForCausalLM.from_pretrained(TINY, dtype=torch.float32).train(False)
 
     def logits(engine, text: str, ids) -> torch.Tensor:
         asked = engine.tokenizer(text)["input_ids"]
@@ -238,7 +238,7 @@ def test_sampling_leaves_every_global_generator_alone(either):
 
 def test_answers_end_at_either_end_token_which_stays_in_the_ids_and_out_of_the_text(either):
     answers = sum(either.sample(PROMPTS[:8], Sampling(16, 0.8, 1.0, 60, seed=6)), [])
-    ends = {"<|endoftext|>": 256, TURN_END: 258}
+    ends = {"<|endoftext|>": 256, "<|im_end|>": 258}
     assert {answer.stop for answer in answers} >= set(ends)
     for answer in answers:
         body = answer.ids[:-1] if answer.stop else answer.ids
@@ -399,7 +399,7 @@ def copied(tmp_path):
     """A copy of the model without some of its files."""
 
     def copy(*left: str):
-        for path in FOLDER.iterdir():
+        for path in TINY.iterdir():
             if path.name not in left:
                 (tmp_path / path.name).write_bytes(path.read_bytes())
         return tmp_path
@@ -411,7 +411,7 @@ def copied(tmp_path):
 def test_a_folder_without_configuration_or_tokenizer_is_refused(name, copied):
     folder = copied("config.json", "tokenizer.json")
     assert "holds no config.json: give a folder that save_" in refusal(load_engine, name, folder)
-    (folder / "config.json").write_bytes((FOLDER / "config.json").read_bytes())
+    (folder / "config.json").write_bytes((TINY / "config.json").read_bytes())
     assert f"{folder} holds no tokenizer (tokenizer.json, " in refusal(load_engine, name, folder)
     (folder / "tokenizer.json").write_text("{")
     assert f"the tokenizer of {folder} was not read (" in refusal(load_engine, name, folder)
@@ -423,7 +423,7 @@ def test_weights_that_are_no_safetensors_or_lack_a_part_are_refused(copied):
     folder = copied("model.safetensors")
     (folder / "pytorch_model.bin").write_bytes(b"never read")
     assert refusal(TransformersEngine, folder).startswith(f"{folder} was not read (")
-    weights = load_file(FOLDER / "model.safetensors")
+    weights = load_file(TINY / "model.safetensors")
     del weights["model.layers.1.mlp.up_proj.weight"]
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     assert refusal(TransformersEngine, folder).startswith(
@@ -432,12 +432,10 @@ def test_weights_that_are_no_safetensors_or_lack_a_part_are_refused(copied):
 
 
 def test_an_unknown_engine_and_missing_packages_are_refused(monkeypatch):
-    assert "unknown engine 'vlm': did you mean 'vllm'?" in refusal(load_engine, "vlm", FOLDER)
+    assert "unknown engine 'vlm': did you mean 'vllm'?" in refusal(load_engine, "vlm", TINY)
     monkeypatch.setitem(sys.modules, "vllm", None)
-    assert "the package vllm is missing: pip install -c const" in refusal(
-        load_engine, "vllm", FOLDER
-    )
+    assert "the package vllm is missing: pip install -c const" in refusal(load_engine, "vllm", TINY)
     monkeypatch.setitem(sys.modules, "transformers", None)
     for name in ("transformers", "vllm"):
-        said = refusal(load_engine, name, FOLDER)
+        said = refusal(load_engine, name, TINY)
         assert said.startswith("the package transformers is missing: pip install -c constraints")

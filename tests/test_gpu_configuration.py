@@ -2,13 +2,12 @@
 
 import pytest
 import torch
-from smoke_trainings import SHORT_ANSWERS, kinds, played, taken_up_anywhere
+from smoke_trainings import SHORT_ANSWERS, TINY, kinds, played, taken_up_anywhere
 
 from lab.llm.engines import imports
 from lab.llm.engines.base import Sampling
 from lab.llm.engines.transformers_engine import TransformersEngine, evaluation_mode
 from lab.llm.train import trl_callbacks
-from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trl_callbacks import device_options
 
 imports.trl()
@@ -81,7 +80,7 @@ def test_a_training_as_on_a_gpu_samples_steps_and_goes_on_exactly_from_any_recor
 
 
 def test_sampling_leaves_every_part_of_a_model_in_the_mode_that_it_had():
-    engine = TransformersEngine(FOLDER)
+    engine = TransformersEngine(TINY)
     sampling = Sampling(2, 1.0, 1.0, 4)
     expected = engine.sample(["2+3=?\n"], sampling)
     engine.model.gradient_checkpointing_enable()

@@ -18,6 +18,18 @@ def test_data_check_names_every_set_and_that_none_is_offline(capsys, tmp_path):
     )
 
 
+def test_data_check_names_the_golds_that_the_verifier_cannot_read(capsys, tmp_path, monkeypatch):
+    two = (ROOT / "tests/data/aime2025.jsonl").read_text()
+    (tmp_path / "aime2025.jsonl").write_text(15 * two)
+    assert main(["data", "check", str(tmp_path), "--judge"]) == 0
+    assert "    0 of 30 golds cannot be read" in capsys.readouterr().out.splitlines()
+    monkeypatch.setattr("lab.judge.verifier.read_gold", lambda _: None)
+    assert main(["data", "check", str(tmp_path), "--judge"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "    30 of 30 golds cannot be read" in lines
+    assert sum(line.startswith("    aime2025/") for line in lines) == 30
+
+
 def test_audit_reports_and_draws_a_table_of_counts(capsys, tmp_path):
     path, picture = tmp_path / "counts.csv", tmp_path / "audit.png"
     pd.DataFrame({"problem": range(40), "n": 16, "k": [0, 1, 4, 16] * 10}).to_csv(path, index=False)

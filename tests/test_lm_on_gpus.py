@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from smoke_trainings import SHORT_ANSWERS, played, same
+from smoke_trainings import SHORT_ANSWERS, TINY, played, same
 
 from lab.judge.verifier import Verifier
 from lab.llm.engines import imports, model_costs
@@ -16,7 +16,6 @@ from lab.llm.engines.base import Sampling
 from lab.llm.engines.model_costs import architecture, parameter_count
 from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.train import trainer
-from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trl_callbacks import TRLRun
 from lab.runs.experiments import experiment
 from lab.training.costs import GIB
@@ -71,7 +70,7 @@ def test_a_vllm_that_sleeps_is_awake_with_the_weights_of_now_inside_the_block_on
 
 @pytest.mark.parametrize("processes", [2, 3, 7])
 def test_an_examination_shared_over_processes_is_that_of_one(processes):
-    engine = TransformersEngine(FOLDER)
+    engine = TransformersEngine(TINY)
     pairs = [(2, 3), (4, 5), (1, 1), (6, 2), (3, 3)]
     asked = [(SimpleNamespace(answer=str(a + b)), f"{a}+{b}=?\n") for a, b in pairs]
 
@@ -122,7 +121,7 @@ def test_memory_counted_layer_by_layer_is_that_of_whole_models_counted_apart(nam
 
 def test_other_processes_add_buckets_and_a_reference_adds_its_weights(monkeypatch):
     config = unchecked("gsm8k", "smoke", engine="vllm", micro_batch=4)
-    shape = architecture(str(FOLDER))
+    shape = architecture(str(TINY))
     alone = model_costs.memory(config, shape, 24)
     monkeypatch.setenv("WORLD_SIZE", "2")
     many = model_costs.memory(replace(config, kl=0.1), shape, 24)
@@ -177,10 +176,10 @@ def test_the_memory_of_one_gpu_is_told_and_too_much_is_refused():
 def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkeypatch):
     on_gpu(monkeypatch, 79.1)
     config = unchecked("gsm8k", "smoke", engine="vllm", engine_memory=0.0)
-    held = 12 * parameter_count(architecture(str(FOLDER))) / GIB + model_costs.CONTEXT
-    assert model_costs.sampler_share(config, str(FOLDER)) == pytest.approx(1 - held / 79.1)
+    held = 12 * parameter_count(architecture(str(TINY))) / GIB + model_costs.CONTEXT
+    assert model_costs.sampler_share(config, str(TINY)) == pytest.approx(1 - held / 79.1)
     config = replace(config, engine_memory=0.4)
-    assert model_costs.sampler_share(config, str(FOLDER)) == 0.4
+    assert model_costs.sampler_share(config, str(TINY)) == 0.4
 
 
 def test_a_training_by_length_goes_on_exactly_and_learns_what_the_padded_one_does(monkeypatch):

@@ -14,6 +14,7 @@ import pytest
 import torch
 from smoke_trainings import (
     SHORT_ANSWERS,
+    TINY,
     configured,
     kinds,
     played,
@@ -30,7 +31,6 @@ from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.train.optimizer import learning_rate
 from lab.llm.train.task import problems_of_step
 from lab.llm.train.thread_generator import generate_from_thread
-from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trainer import train
 from lab.project import project
 from lab.runs.experiments import experiment
@@ -307,7 +307,6 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
     "given, sentence",
     [
         ({"estimator": "maxlr"}, "did you mean 'maxrl'"),
-        ({"estimator": "ppo"}, "use lab cluster"),
         ({"micro_batch": 3}, "is not a multiple of updates x processes x micro_batch"),
         ({"estimator": "pacs", "micro_batch": 2}, "PACS compares whole groups"),
         ({"estimator": "pacs(beta=2)"}, "the options of PACS are settings here"),
@@ -355,4 +354,4 @@ def test_the_architectures_have_the_published_number_of_weights(name, billions):
 
 def test_unknown_models_of_the_hub_have_no_estimate_and_folders_have_their_own():
     assert architecture("somebody/unknown-7B") is None and len(KNOWN) == 5
-    assert parameter_count(architecture(str(FOLDER))) == 412_800
+    assert parameter_count(architecture(str(TINY))) == 412_800

@@ -110,8 +110,8 @@ MANY = {"objective": "maxrl", "rollouts": 128}
 def test_where_rounding_is_amplified_means_over_seeds_count(change, agrees, laptop):
     sweep = laptop("digits")
     write_recorded_runs(sweep, "digits", change)
-    (found,) = repetitions(sweep)
-    assert found.runs == 35 and found.repeats_to is None and found.agrees == agrees
+    ((found, lines),) = repetitions(sweep)
+    assert found == agrees and lines[0].startswith("digits: 35 runs ") and "means" in lines[0]
 
 
 # --- Refusals -----------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def test_what_cannot_be_compared_is_refused_by_a_sentence(laptop, tmp_path, monk
 
     def sentence() -> str:
         with pytest.raises(LabError) as caught:
-            repetitions(sweep)
+            list(repetitions(sweep))
         return str(caught.value)
 
     assert sentence().startswith("28 of 28 runs of tabular in sweeps/laptop.toml have not finished")

@@ -17,16 +17,12 @@ from lab.llm.data.arithmetic import available, problems, solution
 from lab.llm.data.prompts import load_prompt, stop_tokens
 from lab.llm.engines.base import Sampling
 from lab.llm.engines.factory import load_engine
-from lab.llm.train import tiny_model
 from lab.llm.train.evaluation import count_right
-from lab.llm.train.tiny_model import (
-    FOLDER,
-    UNTAUGHT,
-    batches,
-    fresh_model,
-    tokenizer,
-    train,
-)
+from lab.project import CHECKOUT
+
+sys.path.insert(0, str(CHECKOUT / "tools"))
+import tiny_model
+from tiny_model import FOLDER, UNTAUGHT, batches, fresh_model, tokenizer, train
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 

@@ -93,7 +93,8 @@ def test_stopped_after_any_record_a_run_goes_on_to_the_same_result(
     monkeypatch, uninterrupted, tmp_path, name
 ):
     reference = uninterrupted(name, **SMALL[name])
-    for records in range(len(reference.records()) + 1):
+    last = len(reference.records())
+    for records in range(last + 1) if name == "tabular" else (0, 2, last):
         folder = str(tmp_path / str(records))
         with monkeypatch.context() as patch, pytest.raises(Crash):
             break_trainer(patch, name, records)

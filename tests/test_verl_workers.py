@@ -92,15 +92,11 @@ def composed(**given):
 
     made = job("gsm8k", {"scale": "smoke", "gpus": 1} | given)
     config = verl_config.compose(made.settings)
-    for role in ("actor_rollout_ref.actor", "critic"):
-        OmegaConf.update(config, f"{role}.optim.total_training_steps", 2)
-        engine = "fsdp_config" if role != "critic" else "fsdp"
-        OmegaConf.update(config, f"{role}.{engine}.mixed_precision", FLOAT32, force_add=True)
-        OmegaConf.update(
-            config, f"{role}.{engine}.use_torch_compile", False
-        )  # of the entropy: a minute
+    actor = config.actor_rollout_ref.actor
+    OmegaConf.update(actor, "optim.total_training_steps", 2)
+    OmegaConf.update(actor, "fsdp_config.mixed_precision", FLOAT32, force_add=True)
+    OmegaConf.update(actor, "fsdp_config.use_torch_compile", False)  # of the entropy: a minute
     OmegaConf.update(config, "actor_rollout_ref.model.path", TINY)
-    OmegaConf.update(config, "critic.model.path", TINY)
     return config
 
 
@@ -239,40 +235,9 @@ def test_a_policy_scores_packed_answers_apart_steps_on_our_gradient_and_goes_on(
     assert all(torch.equal(tensor, theirs[name]) for name, tensor in parameters(other).items())
 
 
-def test_the_critic_of_ppo_loads_with_the_attention_of_its_configuration_and_learns():
-    from verl.utils import tensordict_utils as tu
-    from verl.utils.config import omega_conf_to_dataclass
-    from verl.workers.config import TrainingWorkerConfig
-    from verl.workers.engine_workers import TrainingWorker
-    from verl.workers.utils.losses import value_loss
-    from verl.workers.utils.padding import no_padding_2_padding
-
-    settings = omega_conf_to_dataclass(composed(estimator="ppo").critic)
-    settings.engine.max_token_len_per_gpu = settings.ppo_infer_max_token_len_per_gpu
-    settings.engine.infer_max_token_len_per_gpu = settings.ppo_infer_max_token_len_per_gpu
-    worker = TrainingWorker(
-        TrainingWorkerConfig(
-            model_type="value_model",
-            model_config=settings.model,
-            engine_config=settings.engine,
-            optimizer_config=settings.optim,
-            checkpoint_config=settings.checkpoint,
-        )
-    )
-    worker.reset()
-    worker.set_loss_fn(lambda **given: value_loss(config=settings, **given))
-    assert worker.engine.module.config._attn_implementation == "sdpa"
-    data = batch(compute_loss=False)
-    values = no_padding_2_padding(tu.get(worker.infer_batch(data), "values"), data).float()
-    returns = torch.tensor(REWARDS).flatten()[:, None].expand(values.shape) * data["response_mask"]
-    first = update(worker, values=values, returns=returns)
-    second = update(worker, values=values, returns=returns)
-    assert second["critic/vf_loss"] is not None and second["loss"][0] < first["loss"][0]
-
-
-def test_policy_reference_and_critic_ask_for_no_kernel_that_no_extra_installs():
-    config = composed(estimator="ppo", kl=0.1)
-    assert config.actor_rollout_ref.ref.strategy == config.critic.strategy == "fsdp2"
-    for model in (config.actor_rollout_ref.model, config.critic.model):
-        assert model.override_config == {"attn_implementation": "sdpa"} and model.use_remove_padding
-        assert not (model.use_liger or model.use_fused_kernels)
+def test_policy_and_reference_ask_for_no_kernel_that_no_extra_installs():
+    config = composed(kl=0.1).actor_rollout_ref
+    assert config.ref.strategy == "fsdp2"
+    model = config.model
+    assert model.override_config == {"attn_implementation": "sdpa"} and model.use_remove_padding
+    assert not (model.use_liger or model.use_fused_kernels)

@@ -20,8 +20,6 @@ import functools
 import inspect
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from fnmatch import fnmatchcase
@@ -97,19 +95,6 @@ DESELECTED: dict[str, str] = {
         "compares rows with those of zen, which have no column problem"
     ),
 }
-# Tests that run, and the sentence with which the lab's trainer refuses them.
-NOT_BINARY = "a reward must be 0 or 1; use lab.binarize(rewards, threshold)"
-REFUSED: dict[str, str] = {
-    f"TestGRPOTrainer::{test}": NOT_BINARY
-    for test in (
-        "test_train_multiple_reward_funcs",
-        "test_train_sync_and_async_reward_funcs",
-        "test_reward_metric_reflects_reward_weights[sum_then_normalize]",
-        "test_reward_metric_reflects_reward_weights[normalize_then_sum]",
-        "test_train_multiple_mixed_reward_funcs",
-        "test_train_normalize_then_sum_aggregation",
-    )
-}
 
 
 class Outcome(NamedTuple):
@@ -127,6 +112,7 @@ def deselection(name: str) -> str | None:
 def make_hub(folder: Path) -> None:
     """Write the models and the data that the tests name into `folder`/trl-internal-testing."""
     import torch
+    from smoke_trainings import TINY
     from transformers import (
         AutoConfig,
         AutoModelForCausalLM,
@@ -134,14 +120,12 @@ def make_hub(folder: Path) -> None:
         AutoTokenizer,
     )
 
-    from lab.llm.train.tiny_model import FOLDER
-
     hub = folder / "trl-internal-testing"
-    tokenizer = AutoTokenizer.from_pretrained(FOLDER)
+    tokenizer = AutoTokenizer.from_pretrained(TINY)
     torch.manual_seed(0)  # new weights: the trained model gives the same answer too often
-    model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(FOLDER))
+    model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(TINY))
     model.generation_config.eos_token_id = [id for id in range(len(tokenizer)) if id % 16]
-    judge = AutoModelForSequenceClassification.from_pretrained(FOLDER, num_labels=1)
+    judge = AutoModelForSequenceClassification.from_pretrained(TINY, num_labels=1)
     for names, made in ((LANGUAGE_MODELS, model), (REWARD_MODELS, judge)):
         for name in names:
             made.save_pretrained(hub / f"tiny-{name}")
@@ -223,20 +207,10 @@ def trainer_class(kind: str) -> type:
     return Trainer
 
 
-def tables() -> str:
-    """The two tables above in Markdown, as docs/trl.md has them."""
-    lines = ["| refused test | the trainer's sentence |", "|---|---|"]
-    lines += [f"| `{name}` | {sentence} |" for name, sentence in REFUSED.items()]
-    lines += ["", "| test that is not run | why |", "|---|---|"]
-    lines += [f"| `{pattern}` | {why} |" for pattern, why in DESELECTED.items()]
-    return "\n".join(lines) + "\n"
-
-
 class Recorder:
-    """A plugin of pytest: deselects by the table and writes down what became of each test."""
+    """A plugin of pytest: deselects by the table and keeps what became of each test."""
 
-    def __init__(self, record: Path | None) -> None:
-        self.record = record
+    def __init__(self) -> None:
         self.outcomes: dict[str, Outcome] = {}
 
     def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
@@ -265,8 +239,6 @@ class Recorder:
         elif report.passed or report.skipped or report.failed:
             reason = f"{type(error).__name__}: {error}" if error else ""
             self.outcomes[name] = Outcome(report.outcome, reason)
-        if self.record:  # after each test: what an interrupted run has found is not lost
-            self.record.write_text(json.dumps(self.outcomes))
 
 
 def test_name(nodeid: str) -> str:
@@ -274,55 +246,28 @@ def test_name(nodeid: str) -> str:
     return nodeid.split("::", 1)[1]
 
 
-def conform(path: Path) -> dict[str, Outcome]:
-    """Run the tests of a file in a process of their own: {Class::test[parameters]: outcome}.
-
-    RuntimeError: no test could be collected; the message is what pytest printed.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        record = Path(folder) / "outcomes.json"
-        words = [__file__, path.resolve(), "--record", record]
-        finished = subprocess.run(
-            [sys.executable, *map(str, words)],
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        if not record.exists():
-            raise RuntimeError(f"{path}: no test was run\n{finished.stdout[-4000:]}")
-        return {name: Outcome(*found) for name, found in json.loads(record.read_text()).items()}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("path", type=Path)
     parser.add_argument("--trainer", choices=TRAINERS, default="lab")
     parser.add_argument("--only", default="", help="pytest's -k")
-    parser.add_argument("--record", type=Path, help="write the outcomes to this file, as JSON")
     given = parser.parse_args()
     path = given.path.resolve()
     os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     from lab.llm.engines import imports
 
     trl: Any = imports.trl()
-    recorder = Recorder(given.record)
+    recorder = Recorder()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HF_HOME"] = folder
         make_hub(Path(folder))
         trl.GRPOTrainer = trainer_class(given.trainer)
         os.chdir(folder)
-        words = [
-            str(path),
-            "-q",
-            "--tb=short",
-            "-p",
-            "no:cacheprovider",
-            "--no-header",
-            "-W",
-            "ignore",
-        ]
-        pytest.main([*words, "-k", given.only], plugins=[recorder])
+        words = [*"-q --tb=short -p no:cacheprovider --no-header -W ignore -k".split(), given.only]
+        pytest.main([str(path), *words], plugins=[recorder])
+    for name, outcome in recorder.outcomes.items():
+        if outcome.result in ("refused", "deselected"):
+            print(f"{outcome.result}: {name}: {outcome.reason}")
     counts = Counter(outcome.result for outcome in recorder.outcomes.values())
     print(", ".join(f"{count} {result}" for result, count in sorted(counts.items())))
 

@@ -7,6 +7,7 @@ from functools import cache
 from types import SimpleNamespace
 
 import torch
+from smoke_trainings import TINY
 
 from lab.judge.verifier import Verifier
 from lab.llm.data.prompts import stop_tokens
@@ -14,7 +15,6 @@ from lab.llm.engines import imports
 from lab.llm.engines.base import Sampling, decode_completion
 from lab.llm.train.loop import Loop
 from lab.llm.train.task import problems_of_step
-from lab.llm.train.tiny_model import FOLDER
 from lab.runs.experiments import experiment
 
 imports.trl()  # without loading vLLM
@@ -33,7 +33,7 @@ def parts_of_two_prompts():
     from transformers import AutoTokenizer
 
     rows = Dataset.from_dict({"problem": [0, 1], "prompt": PROMPTS})
-    return rows, AutoTokenizer.from_pretrained(FOLDER)
+    return rows, AutoTokenizer.from_pretrained(TINY)
 
 
 @cache
@@ -41,7 +41,7 @@ def shipped():
     """The tiny model in float64, loaded once; whoever changes it takes a copy."""
     from transformers import AutoModelForCausalLM
 
-    return AutoModelForCausalLM.from_pretrained(FOLDER, dtype=torch.float64)
+    return AutoModelForCausalLM.from_pretrained(TINY, dtype=torch.float64)
 
 
 def answers(tokenizer) -> list[list[int]]:
@@ -72,7 +72,7 @@ def trainer(
     rows, tokenizer = parts
     said = said or answers(tokenizer)
     model = copy.deepcopy(shipped())
-    model.config._name_or_path = str(FOLDER)
+    model.config._name_or_path = str(TINY)
     settings = {
         "per_device_train_batch_size": 8,
         "num_generations": N,

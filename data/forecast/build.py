@@ -1,7 +1,7 @@
 """The counts of the trainings of protocol.toml: `python data/forecast/build.py [--train]`.
 
-With --train those that have not finished are trained (about half an hour of one core). counts.parquet
-then holds of every group its training, problem, visit, n and right.
+With --train those that have not finished are trained (about half an hour of one core).
+counts.parquet then holds of every group its training, problem, visit, n and right.
 """
 
 import subprocess
@@ -50,7 +50,7 @@ if __name__ == "__main__":
         if "--train" in sys.argv:
             command = [sys.executable, "-m", "lab", "train", name, *values]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        run = Run.of(configure(name, read_assignments(values))[0])
+        run = Run.of(configure(name, **read_assignments(values)))
         if run.finished:
             tables.append(counts(run).assign(training=training["name"]))
         else:

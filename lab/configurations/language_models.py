@@ -73,9 +73,8 @@ class LanguageModelConfig(Config):
     )
     prompts: int = setting("problems per step", least=1, most=1_000_000)
     adapter: str = setting(
-        "none: train all weights; lora: a low-rank adapter beside frozen weights; qlora: the same"
-        " beside weights in 4 bits, on a GPU",
-        choices=("none", "lora", "qlora"),
+        "none: train all weights; lora: a low-rank adapter beside frozen weights",
+        choices=("none", "lora"),
         default="none",
     )
     rank: int = setting("rank of the adapter", least=1, most=4096, default=16)

@@ -22,7 +22,7 @@ from lab.runs.former_names import PRESENT
 from lab.runs.provenance import git
 from lab.runs.run_folder import write_json
 from lab.runs.sweep_file import Item, read_sweep
-from lab.runs.sweep_results import Results, claims_file, finished_runs, record, results_of_sweep
+from lab.runs.sweep_results import Results, claims_file, finished_runs, record, results_of_items
 
 REASON = "changed"
 TESTED = ("claim", "ours", "expects", "margin", "exact")
@@ -34,8 +34,12 @@ def claims_of_sweep(path: str | Path) -> list[Claim]:
     LabError: a claim that cannot be read, or names no run of the file; claims that were changed
     without a reason after the runs were recorded.
     """
-    path = Path(path)
-    tables, items = sweep_file.claims(path), read_sweep(path)
+    return _family(Path(path), read_sweep(Path(path)))[0]
+
+
+def _family(path: Path, items: Sequence[Item]) -> tuple[list[Claim], list[dict[str, Any]]]:
+    """`claims_of_sweep` of a file that was read before, and its claims as they are written."""
+    tables = sweep_file.claims(path, items)
     _refuse_changes(path, tables)
     experiments = {item.experiment for item in items}
     results: dict[str, Results] = {}
@@ -56,12 +60,12 @@ def claims_of_sweep(path: str | Path) -> list[Claim]:
         steps(table["expects"], dict.fromkeys(table["ours"], exactly(0.0)), table.get("margin"))
         fields = {key: value for key, value in table.items() if key != REASON}
         family.append(Claim(published="", family=family, world="", read=read, **fields))
-    return family
+    return family, tables
 
 
 def _results(path: Path, experiment: str, items: Sequence[Item]) -> Results:
     """The results of exactly the runs that the file lists for `experiment`."""
-    results = results_of_sweep(path, experiment)
+    results = results_of_items(path, experiment, items)
     listed = {item.run.id for item in items if item.experiment == experiment}
     if results.runs.keys() != listed:
         raise LabError(
@@ -96,8 +100,8 @@ def verdict_lines(path: Path) -> Iterator[str]:
     LabError: as `claims_of_sweep`; a run that a claim is about has not finished, and nothing is
     recorded.
     """
-    tables = sweep_file.claims(path)
-    for number, (claim, table) in enumerate(zip(claims_of_sweep(path), tables, strict=True), 1):
+    family, tables = _family(path, read_sweep(path))
+    for number, (claim, table) in enumerate(zip(family, tables, strict=True), 1):
         yield f"claim {number} {claim.verdict}: {claim.claim}"
         yield from (f"  {label} {value}" for label, value in (claim.numbers or {}).items())
         yield from (f"  {difference}" for difference in claim.differences)
@@ -122,9 +126,9 @@ def record_with_claims(path: Path) -> list[Path]:
     """
     items = read_sweep(path)
     for experiment in dict.fromkeys(item.experiment for item in items):
-        finished_runs(path, experiment)
-    claims = sweep_file.claims(path)
-    for claim in claims_of_sweep(path):
+        finished_runs(path, experiment, items)
+    family, claims = _family(path, items)
+    for claim in family:
         _ = claim.numbers  # refuses a metric that no run has
     kept = _recorded_claims(path) or {"claims": [], "former": []}
     former = kept["former"] + [one for one in kept["claims"] if one not in claims]

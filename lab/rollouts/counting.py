@@ -60,9 +60,12 @@ class Counts(NamedTuple):
     stated: dict[str, list[str]] = {}
 
 
-def read_table_counts(path: Path, choice: Choice | None = None, least: int = 2) -> Counts:
-    """The counts of a file, or of all files of a folder. LabError, which begins with the path: what
-    is no table of rollouts, in one sentence, or has fewer than `least` rollouts of every problem.
+def read_table_counts(
+    path: Path, choice: Choice | None = None, least: int = 2, every_step: bool = False
+) -> Counts:
+    """The counts of a file, or of all files of a folder; of rows that count a problem those of the
+    last step, or of every one. LabError, which begins with the path: what is no table of rollouts,
+    in one sentence, or has fewer than `least` rollouts of every problem.
     """
     choice = choice or Choice()
     columns: Columns | None = None
@@ -88,7 +91,7 @@ def read_table_counts(path: Path, choice: Choice | None = None, least: int = 2) 
     if columns is None:
         raise LabError(f"{files[0] if len(files) == 1 else path}: {refusal}")
     try:
-        counts = Reading(columns, what, choice, least).counts()
+        counts = Reading(columns, what, choice, least, every_step).counts()
     except LabError as error:
         raise LabError(f"{path}: {error}") from error
     if left_out:
@@ -137,8 +140,10 @@ class Reading:
     cells in `cells`. `group` numbers their groups, each a problem of a step, in their order.
     """
 
-    def __init__(self, columns: Columns, found: Wanted, choice: Choice, least: int) -> None:
-        self.found, self.choice, self.least = found, choice, least
+    def __init__(
+        self, columns: Columns, found: Wanted, choice: Choice, least: int, every_step: bool
+    ) -> None:
+        self.found, self.choice, self.least, self.every_step = found, choice, least, every_step
         self.cells, self.rows = columns.cells(), columns.rows()
         self.names = [
             name
@@ -417,7 +422,7 @@ class Reading:
 
     def _shares(self) -> tuple[np.ndarray, np.ndarray]:
         """n and the right ones of each row that counts all rollouts of a problem, 0 for none."""
-        if self.kind == "counts" and self.step == "step":
+        if self.kind == "counts" and self.step == "step" and not self.every_step:
             self._keep_last_step()
         told = self._told_once()
         name, size = self.outcome, self.size

@@ -118,8 +118,7 @@ def job(name: str, given: dict[str, Any]) -> Job:
     """The job of a language-model preset.
 
     `given` holds parameters, and may hold scale (default paper), nodes (1) and gpus (8).
-    `estimator` may also be "ppo": verl's own, with a critic. LabError: an experiment that trains no
-    language model, or something that verl cannot do.
+    LabError: an experiment that trains no language model, or something that verl cannot do.
     """
     parameters = dict(given)
     scale = str(parameters.pop("scale", "paper"))

@@ -19,12 +19,10 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from lab.configurations import Config
-from lab.configurations.toy_worlds import MazeConfig
 from lab.errors import LabError
 from lab.project import CHECKOUT, project
 from lab.runs.experiments import Experiment, experiment, experiments
@@ -35,10 +33,6 @@ from lab.runs.training import load_checkpoint, state_of
 from lab.training.costs import CARDS
 from lab.training.device import compute_device
 from lab.training.records import Record
-
-if TYPE_CHECKING:
-    from lab.toy.transformer import PromptAttention
-    from lab.toy.tree_sampling import Rollouts
 
 README = CHECKOUT / "README.md"
 PART_SECONDS = 20 * 60  # after which a part counts as hanging
@@ -75,7 +69,6 @@ def parts(scale: str) -> list[Part]:
     presets = [one.name for one in trained if scale in one.scales]
     return [
         *(Part(f"{name}: device against CPU", "agreement", name, "smoke") for name in toys),
-        Part("maze: captured graph against eager", "graph", "maze", scale),
         *(
             Part(f"{name}: killed and resumed", "resume", name, "smoke")
             for name in ("maze", "images", "gsm8k")
@@ -193,69 +186,6 @@ def measure_steps(name: str, scale: str) -> dict[str, Any]:
         result["estimated_seconds_a_step"] = costs.step_seconds(CARDS[scale])
         result["estimated_memory"] = costs.peak_memory
     return result
-
-
-def measure_graph(name: str, scale: str) -> dict[str, Any]:
-    """Maze rollouts by a captured CUDA graph, against the same kernels launched one by one, and
-    against a graph with attention that writes its weights; and the gradients of both attentions.
-    """
-    import torch
-
-    from lab.toy.maze_env import DONE, EOS
-    from lab.toy.maze_policy import load_policy
-    from lab.toy.transformer import attend
-    from lab.toy.tree_sampling import CUDAGraphSampler, rollout_logits, sample_rows
-
-    if compute_device().type != "cuda":
-        return {"skipped": "a graph is captured on a GPU only"}
-    config = experiment(name).configure(scale, _cut(name, scale, 1))
-    assert isinstance(config, MazeConfig)
-    policy = load_policy(_start(config)["start"], config)
-    mazes = policy.evaluation_set[: min(len(policy.evaluation_set), config.batch)]
-    uniforms = policy.uniforms("rehearsal", 0, len(mazes), config.rollouts)
-    with torch.no_grad(), policy.autocast():
-        prompts = policy.read(mazes)
-        arguments = policy.model, prompts, config.rollouts, config.length, [DONE, EOS]
-        attention = policy.attention(prompts)
-        ways: dict[str, tuple[Callable[..., Rollouts], PromptAttention]] = {
-            "captured": (CUDAGraphSampler(), attention),
-            "eager": (sample_rows, attention),
-            "plain attention": (CUDAGraphSampler(), attend),
-        }
-        seconds: dict[str, list[float]] = {way: [] for way in ways}
-        for _ in range(5):
-            tokens = {}
-            for way, (sample, attends) in ways.items():
-                torch.cuda.synchronize()
-                began = time.perf_counter()
-                rollouts = sample(*arguments, uniforms, attends)
-                torch.cuda.synchronize()
-                seconds[way].append(time.perf_counter() - began)
-                tokens[way] = rollouts.tokens.clone()
-
-    few = torch.arange(min(4, len(mazes)), device=policy.device)
-    gradients = []
-    for attends in (attention, attend):
-        with policy.autocast():
-            prompts = policy.read(mazes[few])
-            logits = rollout_logits(policy.model, prompts, rollouts.of(few), attends)
-        weights = torch.autograd.grad(logits.log_softmax(-1)[:, DONE].mean(), prompts.cache[0])
-        gradients.append(torch.cat([weight.float().flatten() for weight in weights]))
-    eager, graph, plain = (
-        statistics.median(seconds[way][1:]) for way in ("eager", "captured", "plain attention")
-    )
-    return {
-        "fused_attention": attention is not attend,
-        "captured_seconds": graph,
-        "eager_seconds": eager,
-        "plain_attention_seconds": plain,
-        "times_as_fast": eager / graph,
-        "share_of_equal_tokens": float((tokens["captured"] == tokens["eager"]).float().mean()),
-        "share_of_equal_tokens_plain": float(
-            (tokens["captured"] == tokens["plain attention"]).float().mean()
-        ),
-        "gradient_difference": float((gradients[0] - gradients[1]).norm() / gradients[1].norm()),
-    }
 
 
 def measure_agreement(name: str, scale: str) -> dict[str, Any]:
@@ -388,7 +318,6 @@ def fill_readme() -> None:
 
 MEASURES = {
     "steps": measure_steps,
-    "graph": measure_graph,
     "agreement": measure_agreement,
     "resume": measure_resume,
 }

@@ -10,9 +10,8 @@ numbers must agree to 1e-6. data/results/README.md says what that allowed on thr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,84 +23,36 @@ from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, finished_runs, recorded, results_of_runs
 from lab.shapes import Float
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 ROUNDING = 1e-6  # of float32 in one evaluation, relative to a metric's largest number
+MEANS = "means over seeds, allowed: the half-width of their recorded 95% intervals"
 ANYWHERE = 4  # half-widths that a mean may move by at one record; on average over a curve it is 1
 
 
-@dataclass(frozen=True)
-class Difference:
-    """How far the runs made again are from the recorded ones, in one metric."""
-
-    metric: str
-    largest: float  # of the numbers compared: all records, or all means over seeds
-    mean: float
-    used: float  # the largest share of what is allowed; above 1 they disagree
-    where: str  # the setting in which that is
-
-    def __str__(self) -> str:
-        where = f", {self.where}" if self.where else ""
-        return (
-            f"{self.metric}: largest difference {self.largest:.2g}, mean {self.mean:.2g};"
-            f" at most {self.used:.2g} of what is allowed{where}"
-        )
-
-
-@dataclass(frozen=True)
-class Repetition:
-    """The runs of one experiment, made again."""
-
-    experiment: str
-    runs: int
-    repeats_to: float | None  # of the preset
-    differences: list[Difference]
-    origins: list[str]  # where the runs made again, and the recorded ones, were made
-
-    @property
-    def agrees(self) -> bool:
-        return all(difference.used <= 1 for difference in self.differences)
-
-    def lines(self) -> list[str]:
-        """What the command line prints."""
-        rule = (
-            "means over seeds, allowed: the half-width of their recorded 95% intervals"
-            if self.repeats_to is None
-            else f"every record, allowed: {self.repeats_to:g}"
-        )
-        verdict = "agree" if self.agrees else "DISAGREE"
-        return [
-            f"{self.experiment}: {self.runs} runs {verdict} with the recorded ones ({rule})",
-            *(f"  {line}" for line in [*self.differences, *self.origins]),
-        ]
-
-
-def repetitions(sweep: Path) -> list[Repetition]:
-    """Your own runs of a sweep file beside the recorded ones, for each experiment that trains.
+def repetitions(sweep: Path) -> Iterator[tuple[bool, list[str]]]:
+    """Of each experiment that trains: whether your own runs of a sweep agree with the recorded
+    ones, and the lines that say how far.
 
     LabError: a run has not finished; nothing is recorded, or other runs, records or metrics are.
     """
-    names = dict.fromkeys(item.experiment for item in read_sweep(sweep))
+    items = read_sweep(sweep)
+    names = dict.fromkeys(item.experiment for item in items)
     trained = [name for name in names if experiment(name).trainer]
     if not trained:
         raise LabError(f"{sweep.name} trains nothing: there are no records to compare")
-    return [
-        _repetition(name, results_of_runs(finished_runs(sweep, name)), recorded(sweep, name))
-        for name in trained
-    ]
+    for name in trained:
+        again = results_of_runs(finished_runs(sweep, name, items))
+        yield _repetition(name, again, recorded(sweep, name))
 
 
-def _repetition(name: str, again: Results, before: Results) -> Repetition:
-    if again.runs.keys() != before.runs.keys():
-        other = min(again.runs.keys() ^ before.runs.keys())
+def _repetition(name: str, again: Results, before: Results) -> tuple[bool, list[str]]:
+    if other := again.runs.keys() ^ before.runs.keys():
         raise LabError(
-            f"{name}: the recorded runs and those of the sweep file are not the same, {other} is in"
-            " one of them only: record the sweep again"
+            f"{name}: the recorded runs and those of the sweep file are not the same, {min(other)}"
+            " is in one of them only: record the sweep again"
         )
     repeats_to, settings = experiment(name).repeats_to, _settings(before)
     parameters = {key for run in before.runs.values() for key in run["params"]["parameters"]}
-    differences = []
+    agree, lines = True, []
     for metric in [key for key in before.metrics if key not in {"run", "step"} | parameters]:
         if metric not in again.metrics:
             raise LabError(
@@ -113,9 +64,28 @@ def _repetition(name: str, again: Results, before: Results) -> Repetition:
         )
         if list(new) != list(old):
             raise LabError(f"{name}: {metric!r} is recorded at other steps: record the sweep again")
-        differences.append(_difference(metric, new, old, settings, repeats_to))
+        size = np.nanmax(np.abs(old.to_numpy()), initial=0) or 1.0
+        used, distances = {}, []
+        for setting, runs in settings.items():
+            a, b = (table.loc[runs].to_numpy(np.float64) for table in (new, old))
+            if repeats_to is None:
+                distance = _distance(a.mean(axis=0), b.mean(axis=0))
+                allowed = _half_width(b) + ROUNDING * size
+                used[setting] = max(distance.mean(), distance.max() / ANYWHERE) / allowed
+            else:
+                distance = _distance(a, b)
+                used[setting] = distance.max() / repeats_to
+            distances.append(distance.ravel())
+        worst, every = max(used, key=lambda setting: used[setting]), np.concatenate(distances)
+        agree &= bool(used[worst] <= 1)
+        lines.append(
+            f"  {metric}: largest difference {every.max():.2g}, mean {every.mean():.2g}; at most"
+            f" {used[worst]:.2g} of what is allowed{worst and ', '}{worst}"
+        )
+    rule = f"every record, allowed: {repeats_to:g}" if repeats_to else MEANS
+    verdict = f"{len(again.runs)} runs {'agree' if agree else 'DISAGREE'} with the recorded ones"
     origins = [*_origins("made again", again), *_origins("recorded", before)]
-    return Repetition(name, len(again.runs), repeats_to, differences, origins)
+    return agree, [f"{name}: {verdict} ({rule})", *lines, *origins]
 
 
 def _settings(results: Results) -> dict[str, list[str]]:
@@ -128,32 +98,6 @@ def _settings(results: Results) -> dict[str, list[str]]:
         words = [f"{PRESENT.get(key, key)}={given[key]}" for key in varied if key in given]
         settings.setdefault(" ".join(words), []).append(id)
     return settings
-
-
-def _difference(
-    metric: str,
-    again: pd.DataFrame,
-    before: pd.DataFrame,
-    settings: dict[str, list[str]],
-    repeats_to: float | None,
-) -> Difference:
-    """The difference in one metric; the tables have a row for each run, a column for each step."""
-    size = np.nanmax(np.abs(before.to_numpy()), initial=0) or 1.0
-    distances: list[Float[np.ndarray, " numbers"]] = []
-    used: dict[str, float] = {}
-    for setting, runs in settings.items():
-        new, old = (table.loc[runs].to_numpy(np.float64) for table in (again, before))
-        if repeats_to is None:
-            allowed = _half_width(old) + ROUNDING * size
-            distance = _distance(new.mean(axis=0), old.mean(axis=0))
-            used[setting] = max(distance.mean(), distance.max() / ANYWHERE) / allowed
-        else:
-            distance = _distance(new, old)
-            used[setting] = distance.max() / repeats_to
-        distances.append(distance.ravel())
-    where = max(used, key=lambda setting: used[setting])
-    every = np.concatenate(distances)
-    return Difference(metric, float(every.max()), float(every.mean()), float(used[where]), where)
 
 
 def _half_width(values: Float[np.ndarray, "seeds steps"]) -> float:
@@ -180,5 +124,5 @@ def _origins(which: str, results: Results) -> list[str]:
     for run in results.runs.values():
         made = run["provenance"]
         torch = made["versions"].get("torch")
-        origins.add(f"{which}: commit {str(made['commit'])[:7]}, torch {torch}, {made['device']}")
+        origins.add(f"  {which}: commit {str(made['commit'])[:7]}, torch {torch}, {made['device']}")
     return sorted(origins)

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -172,12 +173,12 @@ def columns_of_every_record(path: Path) -> list[str]:
     return _content(path).get("every_record", [])
 
 
-def claims(path: Path) -> list[dict[str, Any]]:
-    """The claims of a sweep file, as they are written. LabError: one has a fault in its form."""
+def claims(path: Path, items: Sequence[Item]) -> list[dict[str, Any]]:
+    """The claims of a sweep file with these runs, as they are written. LabError: a faulty form."""
     tables = _content(path).get("claims", [])
     if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
         raise LabError(f"{path.name}: claims must be [[claims]] tables, in double brackets")
-    names = {item.experiment for item in read_sweep(path)} if tables else set()
+    names = {item.experiment for item in items}
     elsewhere = {script.stem for script in project().figures.glob("*.py")}
     for place, table in enumerate(tables, 1):
         where = f"claim {place} of {path.name}"

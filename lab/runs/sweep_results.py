@@ -167,7 +167,7 @@ def results(sweep: str, experiment: str) -> Results:
     """
     path = sweep_named(sweep)
     if _own.get():
-        return results_of_runs(finished_runs(path, experiment))
+        return results_of_runs(finished_runs(path, experiment, read_sweep(path)))
     return recorded(path, experiment)
 
 
@@ -210,31 +210,30 @@ def results_of_sweep(path: str | Path, experiment: str) -> Results:
 
     Else those recorded for a sweep of this name. LabError: there are neither.
     """
-    path = Path(path)
-    finished = all(map(_has_finished, _of_experiment(path, experiment)))
-    if not finished and _record_file(path, experiment).exists():
+    return results_of_items(Path(path), experiment, read_sweep(Path(path)))
+
+
+def results_of_items(path: Path, experiment: str, items: Sequence[Item]) -> Results:
+    """`results_of_sweep` of a file that was read before."""
+    if _waiting(experiment, items) and _record_file(path, experiment).exists():
         return recorded(path, experiment)
-    return results_of_runs(finished_runs(path, experiment))
+    return results_of_runs(finished_runs(path, experiment, items))
 
 
-def finished_runs(path: Path, experiment: str) -> list[Run]:
-    """Your own runs that a sweep file lists for `experiment`. LabError: one has not finished."""
-    items = _of_experiment(path, experiment)
-    waiting = [item for item in items if not _has_finished(item)]
-    if waiting or not items:
+def finished_runs(path: Path, experiment: str, items: Sequence[Item]) -> list[Run]:
+    """Your own runs of a sweep file's `items` for `experiment`. LabError: one has not finished."""
+    runs = [item.run for item in items if item.experiment == experiment]
+    if (waiting := len(_waiting(experiment, items))) or not runs:
         raise LabError(
-            f"{len(waiting)} of {len(items)} runs of {experiment} in sweeps/{path.name} have not"
+            f"{waiting} of {len(runs)} runs of {experiment} in sweeps/{path.name} have not"
             f" finished: run lab sweep sweeps/{path.name} --train"
         )
-    return [item.run for item in items]
+    return runs
 
 
-def _of_experiment(path: Path, experiment: str) -> list[Item]:
-    return [item for item in read_sweep(path) if item.experiment == experiment]
-
-
-def _has_finished(item: Item) -> bool:
-    return not item.waits and item.run.finished
+def _waiting(experiment: str, items: Sequence[Item]) -> list[Item]:
+    mine = [item for item in items if item.experiment == experiment]
+    return [item for item in mine if item.waits or not item.run.finished]
 
 
 def recorded(path: Path, experiment: str) -> Results:
@@ -265,8 +264,9 @@ def record(sweep: Path) -> list[Path]:
     """
     folder = recorded_folder(sweep.stem)
     folder.mkdir(parents=True, exist_ok=True)
-    for experiment in dict.fromkeys(item.experiment for item in read_sweep(sweep)):
-        runs = finished_runs(sweep, experiment)
+    items = read_sweep(sweep)
+    for experiment in dict.fromkeys(item.experiment for item in items):
+        runs = finished_runs(sweep, experiment, items)
         if not all(run.records() for run in runs):
             continue  # a notebook that trains nothing has nothing to record
         finished = results_of_runs(runs)

@@ -61,18 +61,20 @@ STEP_BLOCKS = 8  # parts of a training
 SLACK = 1.0  # how far below the highest log-likelihood the smooth distribution may be
 
 
-def read_counts(path: str | Path, choice: Choice | None = None, least: int = 2) -> Counts:
+def read_counts(
+    path: str | Path, choice: Choice | None = None, least: int = 2, every_step: bool = False
+) -> Counts:
     """The counts of a run folder, an evaluation, or of a file or folder that `lab.rollouts` reads.
 
     A file of fewer than `least` rollouts a problem is refused. Of a run that stored its rollouts
-    these are read, each step's problems kept apart; of another run the groups of its last record.
-    LabError: what cannot be counted, in one sentence.
+    these are read, each step's problems kept apart; of another run, and of a file that counts, the
+    groups of the last step, or of every one. LabError: what cannot be counted, in one sentence.
     """
     path, choice = Path(path), choice or Choice()
     if (path / "settings.json").exists():
         return _evaluation_counts(path)
     if not any((path / name).exists() for name in ("params.json", "groups.parquet", "done.json")):
-        return read_table_counts(path, choice, least)
+        return read_table_counts(path, choice, least, every_step)
     _ = Run(path).finished  # refuses one that was changed since
     rollouts = Run(path).params["parameters"].get("rollouts")
     if (path / FOLDER).exists():
@@ -94,7 +96,7 @@ def read_counts(path: str | Path, choice: Choice | None = None, least: int = 2) 
             rollouts,
             last["pass_rate"].to_numpy(),
         )
-    return read_table_counts(groups, choice)._replace(rollouts=rollouts)
+    return read_table_counts(groups, choice, every_step=every_step)._replace(rollouts=rollouts)
 
 
 def _evaluation_counts(path: Path) -> Counts:

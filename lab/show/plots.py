@@ -17,7 +17,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
-from lab.show.figure_files import COLUMN, PAGE, load, venue_width  # noqa: F401
+from lab.show.figure_files import COLUMN, PAGE, venue_width
 from lab.show.line_styles import (  # noqa: F401  (figures find them here)
     BLACK,
     BLUE,

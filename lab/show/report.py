@@ -8,7 +8,7 @@ lesson too: cells tagged `lesson` teach how to read the page, and are left out o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
@@ -250,13 +250,13 @@ def table_of(frame: pd.DataFrame, digits: int = 6) -> HTML:
 def report(
     paths: Sequence[Path],
     file: Path | None = None,
-    verdicts: Sequence[str] = (),
+    verdicts: Callable[[], Sequence[str]] = tuple,
     **parameters: str,
 ) -> Path:
     """Execute notebook 90 on these runs and write its results as one HTML file.
 
-    The file is `file`, or report.html in the notebook's run folder. `verdicts` on the claims of a
-    sweep, one a line, stand at its head. `parameters` are those of the notebook.
+    The file is `file`, or report.html in the notebook's run folder. What `verdicts` returns, lines
+    on the claims of a sweep, stands at its head. `parameters` are those of the notebook.
     """
     if missing := [path for path in paths if not path.exists()]:
         raise LabError(
@@ -270,13 +270,13 @@ def report(
     curves(results, given["metric"], by)
     if given["against"]:
         baseline(pass_rates(results.groups, by), given["against"])
+    said = remarks(results, given["metric"]), verdicts()
     run = Run.of(config)
     # Execute again even if this report exists: more runs may have finished since.
     (run.path / "done.json").unlink(missing_ok=True)
     run = run_notebook(config, without=LESSON)  # a lesson reads the lab's recorded runs
     file = file or run.path / PAGE
-    page = _html(run.path / "notebook.ipynb", remarks(results, given["metric"]), verdicts)
-    write_atomically(file, page)
+    write_atomically(file, _html(run.path / "notebook.ipynb", *said))
     return file
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -22,6 +23,7 @@ from lab.errors import LabError, real, unknown, whole
 from lab.extras import missing
 from lab.mathematics.recipes import Recipe, recipe
 
+WIDTH = 110
 RATES = np.array([0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9])
 # One override of Hydra in a script: a dotted name, "=", a value.
 OVERRIDE = re.compile(
@@ -317,18 +319,24 @@ KL_OF_VERL |= {
 
 
 def _verl(given: dict[str, Any]) -> Reading:
-    shipped = _package("verl") / "trainer/config/_generated_ppo_trainer.yaml"
-    defaults = _flat(_parsed(shipped, shipped.read_text(encoding="utf-8")))
+    shipped = _package("verl") / "trainer/config"
+    trees = {
+        file.stem: _flat(_parsed(file, file.read_text(encoding="utf-8")))
+        for file in sorted(shipped.glob("_generated_ppo_*trainer.yaml"))  # one for each backend
+    }
+    defaults = trees["_generated_ppo_trainer"]
     settings = defaults | given
-    branches = {name.rsplit(".", 1)[0] for name in defaults}
-    open_ended = ("ray_kwargs.", "engine_kwargs.", "override_config.", "_kwargs.")
-    known = {*defaults, *branches, *(n for n in given if any(part in n for part in open_ended))}
+    names = {name for tree in trees.values() for name in tree}
+    branches = {name.rsplit(".", 1)[0] for name in names}
+    # What they hold is for other packages, which have names of their own.
+    open_ended = ("_kwargs.", ".override_", "distillation.")
+    known = {*names, *branches, *(n for n in given if any(part in n for part in open_ended))}
     reading = Reading(f"verl {version('verl')}", settings, given, known)
-    for name, value in settings.items():
-        if name in given and isinstance(value, str) and "$" in value:
+    for name in sorted(READ_VERL & given.keys()):
+        if isinstance(given[name], str) and "$" in given[name]:
             settings[name] = defaults.get(name)
             reading.outside.append(
-                f"{name} = {value}: a variable of the shell; verl's default here"
+                f"{name} = {given[name]}: its value is not in the file; verl's default here"
             )
     estimator, mode = settings["algorithm.adv_estimator"], settings[f"{ACTOR}policy_loss.loss_mode"]
     N = whole("rollout.n", settings[f"{ROLLOUT}n"])
@@ -361,7 +369,10 @@ def _verl(given: dict[str, Any]) -> Reading:
     if str(estimator).startswith("grpo"):
         by_std = settings["algorithm.norm_adv_by_std_in_grpo"]
         name = "grpo(ddof=1, eps=1e-06)" if by_std else "dr_grpo"
-    if N == 1 and estimator in ESTIMATORS:
+    distilled = bool(settings.get("distillation.enabled"))
+    if distilled:
+        reading.outside.append("distillation.enabled: a teacher is followed as well")
+    if N == 1 and estimator in ESTIMATORS and not distilled:
         name = "reinforce"
         reading.undone.append(
             f"adv_estimator = {estimator} with rollout.n = 1: a group of one has no mean and no"
@@ -380,7 +391,7 @@ def _verl(given: dict[str, Any]) -> Reading:
         if value not in known_values
     ]
     reading.outside += unread
-    if not unread:
+    if not unread and not (distilled and N == 1):
         if not parts["kl"]:
             parts.pop("kl_estimator")
         reading.recipe = _made(name, parts)
@@ -465,7 +476,16 @@ def explain_config(path: Path, shown: Callable[[np.ndarray], str]) -> str:
     if names := found.unknown_keys:
         hints = [str(unknown("name", name, found.known)).split(" Valid:")[0] for name in names[:8]]
         lines += _listed(f"not names of {found.framework}", hints)
-    return "\n".join(lines + ["", "what each setting means: docs/trainers.md"])
+    lines += ["", "what each setting means: docs/trainers.md"]
+    return "\n".join(_wrapped(line) for line in lines)
+
+
+def _wrapped(line: str) -> str:
+    """A line of words at the width of a screen; its further lines stand under its first word."""
+    if not line.startswith(("recipe", "climbs", "steps", "the", "  -")):
+        return line  # a row of numbers
+    indent = " " * (4 if line.startswith("  -") else 9)
+    return textwrap.fill(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _screen(found: Reading, one: Recipe, shown: Callable[[np.ndarray], str]) -> list[str]:

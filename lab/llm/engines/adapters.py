@@ -1,10 +1,9 @@
-"""LoRA and QLoRA (peft): small trained matrices beside frozen weights.
+"""LoRA (peft): small trained matrices beside frozen weights.
 
 | `adapter` | the model's own weights |
 |---|---|
 | none | are trained |
 | lora | are frozen: bfloat16 on a GPU, float32 on a CPU |
-| qlora | are frozen, in 4 bits (NF4, bitsandbytes), on a GPU |
 
 A linear layer W, of all but the output layer, becomes W + 2 B A with A of `rank` rows (alpha / rank
 is 2). B begins at 0. The reference model is the model without its adapter.
@@ -28,44 +27,18 @@ from lab.training.device import compute_device
 
 
 def check_adapter(adapter: str) -> None:
-    """LabError: peft or bitsandbytes is not installed, or QLoRA has no GPU."""
-    if adapter == "none":
-        return
-    if find_spec("peft") is None:
+    """LabError: there is an adapter, and peft is not installed."""
+    if adapter != "none" and find_spec("peft") is None:
         raise missing("peft")
-    if adapter == "qlora":
-        if compute_device().type != "cuda":
-            raise LabError("adapter = 'qlora' needs a GPU for its 4-bit weights: take adapter=lora")
-        if find_spec("bitsandbytes") is None:
-            raise LabError(
-                "adapter = 'qlora' needs the package bitsandbytes: pip install 'bitsandbytes', or"
-                " take adapter=lora"
-            )
 
 
 def load_trainable(place: str, adapter: str) -> Any:
     """The model in the folder `place`, as training with that adapter needs it, on the CPU.
 
-    With "qlora" it is on the GPU. No adapter is added yet.
+    No adapter is added yet.
     """
     frozen_on_gpu = adapter != "none" and compute_device().type == "cuda"
-    dtype = torch.bfloat16 if frozen_on_gpu else torch.float32
-    if adapter != "qlora":
-        return load_causal_model(place, dtype)
-    library = transformers()
-    model = library.AutoModelForCausalLM.from_pretrained(
-        place,
-        dtype=dtype,
-        use_safetensors=True,
-        device_map={"": 0},
-        quantization_config=library.BitsAndBytesConfig(
-            load_in_4bit=True,
-            bnb_4bit_quant_type="nf4",
-            bnb_4bit_compute_dtype=torch.bfloat16,
-            bnb_4bit_use_double_quant=True,
-        ),
-    )
-    return _peft().prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)
+    return load_causal_model(place, torch.bfloat16 if frozen_on_gpu else torch.float32)
 
 
 def adapter_config(rank: int) -> Any:

@@ -32,8 +32,6 @@ KNOWN = {name: model["architecture"] for name, model in MODELS.items() if "archi
 CONTEXT = 2.0
 # GiB; assumed, not measured: CUDA graphs and buffers that vLLM keeps while it sleeps.
 ASLEEP = 1.5
-# Bytes of a frozen weight: bfloat16; 4 bits, with the scales of each block of 64 (QLoRA).
-FROZEN_BYTES = {"lora": 2.0, "qlora": 0.52}
 # Sequences that vLLM decodes together: its own default on a GPU of 80 GB.
 SEQUENCES = 1024
 # Assumed mean lengths, as shares of the limits. A policy whose answers are all cut takes about
@@ -68,8 +66,7 @@ def _resident(config: LanguageModelConfig, shape: Any) -> dict[str, float]:
     size = parameter_count(shape) / GIB
     if config.adapter != "none":
         adapter = adapter_parameter_count(shape, config.rank) / GIB
-        frozen = FROZEN_BYTES[config.adapter] * size
-        return {"frozen weights": frozen, "adapter": 4 * adapter, "optimiser": 8 * adapter}
+        return {"frozen weights": 2 * size, "adapter": 4 * adapter, "optimiser": 8 * adapter}
     parts = {"weights": 4 * size, "optimiser": 8 * size}
     return parts | ({"reference": 4 * size} if config.kl or config.reference_every else {})
 

@@ -76,10 +76,6 @@ def _reward(config: LanguageModelConfig) -> list[str]:
 def _loss(config: LanguageModelConfig) -> list[str]:
     """Header lines on the estimator and its rules; refuses settings that its loss ignores."""
     spec, rollouts = config.estimator, config.rollouts
-    if spec == "ppo":
-        raise LabError(
-            "estimator = 'ppo' needs a value head: use lab cluster, where verl trains one"
-        )
     config.check_pacs()
     if config.trainer == "loop":
         in_trl = ("smoothing", "greedy_filter", "reference_every", "grpo")

@@ -56,31 +56,11 @@ def register() -> None:
 
 
 def _repair() -> None:
-    """Patch verl 0.9.1 in this process, which does not run with the installed versions otherwise.
-
-    It loads every critic with FlashAttention 2; patched, with the attention of the configuration.
-    It patches a TRL class that TRL 1.16 has removed; that is skipped.
-    """
+    """Patch verl 0.9.1 in this process: it patches a TRL class that TRL 1.16 has removed."""
     from verl.models.transformers import monkey_patch
-    from verl.utils import model
 
-    # By name: the functions are declared with the types of what is replaced.
-    vars(model)["load_valuehead_model"] = _value_model
+    # By name: the function is declared with the type of what is replaced.
     vars(monkey_patch)["is_trl_available"] = lambda: False
-
-
-def _value_model(
-    local_path: str, torch_dtype: Any, model_config: Any, trust_remote_code: bool = False
-) -> Any:
-    """In place of verl's `load_valuehead_model`: a critic, with one output per token.
-
-    Code that comes with a model is never run: `trust_remote_code` is not passed on.
-    """
-    from transformers import AutoModelForTokenClassification
-
-    return AutoModelForTokenClassification.from_pretrained(
-        local_path, dtype=torch_dtype, config=model_config
-    )
 
 
 def advantage(

@@ -2,7 +2,7 @@
 
 | in the preset | in verl |
 |---|---|
-| an estimator | `lab.NAME` with its options; "ppo": verl's own GAE with a critic |
+| an estimator | `lab.NAME` with its options |
 | "pacs" | `lab.pacs_anchor`, always over whole answers (seq-mean-token-sum) |
 | one update per batch | `lab.policy_gradient` |
 | several updates per batch | verl's clipped loss (with its third bound, `clip_ratio_c` 3) |
@@ -21,7 +21,6 @@ The batch on a GPU is packed by tokens (`micro_batch` and `device_memory` apply 
 from __future__ import annotations
 
 import contextlib
-import copy
 import io
 import os
 import re
@@ -51,7 +50,6 @@ AGGREGATIONS = {
     "sequence-sum": "seq-mean-token-sum-norm",
 }
 WHOLE_ANSWERS = "seq-mean-token-sum"  # PACS scores the log-probability of a whole answer
-CRITIC_RATE = 1e-5  # PACS Table 4
 # Tokens per GPU and pass, packed into one row, of which SDPA computes the full square: counted for
 # Qwen3-4B, 0.3 of the matrix products; with verl's default, 16,384 tokens, 1.2.
 TOKENS = 4096
@@ -72,33 +70,22 @@ def settings(
     does not divide.
     """
     _check_settings(config, nodes * gpus)
-    estimator, model = config.estimator, _model(config.model, folder)
     # Of a micro-batch, which must hold the longest sequence.
     tokens = max(TOKENS, config.max_prompt_tokens + config.max_tokens)
     table = read_toml(Path(__file__).with_name("verl.toml"))
-    renamed, critic = table.pop("settings"), table.pop("critic")
-    if estimator == "ppo":
-        algorithm: dict[str, Any] = {"algorithm.adv_estimator": "gae"}
-        table |= critic | {
-            "critic.optim.lr": CRITIC_RATE,
-            "critic.model.path": model,
-            # For both passes of the critic, verl's trainer reads this limit and no other.
-            "+critic.ppo_infer_max_token_len_per_gpu": tokens,
-            "critic.data_loader_seed": config.seed,
-        }
-    else:
-        estimator_name, options = parse_call(load_estimator(config).spec)
-        algorithm = {"algorithm.adv_estimator": PREFIX + estimator_name}
-        if config.truncation != "score":
-            options |= {"truncation": config.truncation, "max_tokens": config.max_tokens}
-        algorithm |= {f"+algorithm.lab.{key}": value for key, value in options.items()}
-    aggregation = WHOLE_ANSWERS if estimator == "pacs" else AGGREGATIONS[config.aggregation]
+    renamed = table.pop("settings")
+    estimator_name, options = parse_call(load_estimator(config).spec)
+    if config.truncation != "score":
+        options |= {"truncation": config.truncation, "max_tokens": config.max_tokens}
+    algorithm = {"algorithm.adv_estimator": PREFIX + estimator_name}
+    algorithm |= {f"+algorithm.lab.{key}": value for key, value in options.items()}
+    is_pacs = config.estimator == "pacs"
+    aggregation = WHOLE_ANSWERS if is_pacs else AGGREGATIONS[config.aggregation]
     constant = config.max_tokens if aggregation.endswith("norm") else None
-    clipped = estimator == "ppo" or config.updates > 1
     table |= {
         "data.val_files": [f"{RUN}/{eval_file_name(eval_set)}" for eval_set in config.eval_sets],
-        "actor_rollout_ref.model.path": model,
-        "actor_rollout_ref.actor.policy_loss.loss_mode": "vanilla" if clipped else LOSS,
+        "actor_rollout_ref.model.path": _model(config.model, folder),
+        "actor_rollout_ref.actor.policy_loss.loss_mode": "vanilla" if config.updates > 1 else LOSS,
         "actor_rollout_ref.actor.loss_agg_mode": aggregation,
         "actor_rollout_ref.actor.loss_scale_factor": constant,
         "actor_rollout_ref.actor.ppo_mini_batch_size": config.prompts // config.updates,
@@ -130,17 +117,8 @@ def load_estimator(config: LanguageModelConfig) -> Estimator:
 
 def remarks(config: LanguageModelConfig) -> list[str]:
     """Lines for the reader of the command: rules, and where verl's run differs from the preset."""
-    if config.estimator == "ppo":
-        lines = [
-            "PPO is verl's own: GAE with gamma 1 and lambda 1, a critic from the same model at"
-            f" learning rate {CRITIC_RATE:g} (PACS Table 4), the ratio clipped at"
-            f" {config.clip:g}; PACS states neither gamma, lambda nor the clip",
-            "an answer that could not be judged counts as wrong, and no limit on their share stops"
-            " the run",
-        ]
-    else:
-        estimator = load_estimator(config)
-        lines = [f"{estimator.label}: {estimator.rules}"]
+    estimator = load_estimator(config)
+    lines = [f"{estimator.label}: {estimator.rules}"]
     if config.estimator == "pacs":
         later = config.updates - 1
         lines.append(
@@ -162,7 +140,6 @@ def remarks(config: LanguageModelConfig) -> list[str]:
 
 def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
     """LabError for settings that verl does not have, or that it would treat differently."""
-    estimator = config.estimator
     config.check_pacs()
     if config.reward:
         raise LabError(
@@ -186,26 +163,17 @@ def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
         "lab cluster leaves the optimiser at verl's defaults",
         "train on one node with lab train",
     )
-    if estimator == "ppo":
-        if config.truncation != "score":
-            raise LabError(
-                f"truncation = {config.truncation}: verl's PPO scores every answer; set"
-                " truncation=score"
-            )
-        if not config.clip:
-            raise LabError("clip = 0: PPO clips its ratio; give for example clip=0.2")
     if config.updates > 1 and not config.clip:
         raise LabError(
             f"clip = 0 with updates = {config.updates}: the later updates of a batch would be"
             " clipped away; give for example clip=0.2, or updates=1"
         )
-    if estimator == "pacs" and config.score == "grpo":
+    if config.estimator == "pacs" and config.score == "grpo":
         raise LabError(
             "score = 'grpo': it has no gradient where the policy is its reference, which is all"
             " that verl can use of PACS; take rloo or dr_grpo"
         )
-    if estimator != "ppo":
-        load_estimator(config).coefficients(config.rollouts)
+    load_estimator(config).coefficients(config.rollouts)
     prompts, updates = config.prompts, config.updates
     if prompts % updates:
         raise LabError(
@@ -295,7 +263,7 @@ def compose(settings: dict[str, Any]) -> Any:
     from hydra import initialize_config_dir
     from hydra.errors import HydraException
     from verl.trainer.ppo.core_algos import get_adv_estimator_fn, get_policy_loss_fn
-    from verl.trainer.ppo.utils import need_critic, need_reference_policy
+    from verl.trainer.ppo.utils import need_reference_policy
     from verl.utils.config import validate_config
 
     overrides = [override.replace(RUN, ".") for override in hydra_overrides(settings)]
@@ -305,9 +273,7 @@ def compose(settings: dict[str, Any]) -> Any:
             warnings.simplefilter("ignore")
             with initialize_config_dir(str(folder), version_base=None):
                 composed = compose_config("ppo_trainer", overrides)
-            checked = copy.deepcopy(composed)
-            checked.critic.model = None  # otherwise the check loads the model
-            validate_config(checked, need_reference_policy(composed), need_critic(composed))
+            validate_config(composed, need_reference_policy(composed), use_critic=False)
             get_adv_estimator_fn(composed.algorithm.adv_estimator)
             get_policy_loss_fn(composed.actor_rollout_ref.actor.policy_loss.loss_mode)
     except (HydraException, AssertionError, ValueError, TypeError) as error:

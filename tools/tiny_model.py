@@ -1,7 +1,7 @@
 """Tiny language models for tests and demonstrations, trained from scratch in minutes on one core.
 
-    OMP_NUM_THREADS=1 python -m lab.llm.train.tiny_model [--folder F] [--seed 0] [--steps 2400]
-    OMP_NUM_THREADS=1 python -m lab.llm.train.tiny_model --terse --folder data/models/terse
+    OMP_NUM_THREADS=1 python tools/tiny_model.py [--folder F] [--seed 0] [--steps 2400]
+    OMP_NUM_THREADS=1 python tools/tiny_model.py --terse --folder data/models/terse
 
 A Qwen3 of half a million weights that reads and writes bytes. It is trained on the solutions of
 `lab.llm.data.arithmetic`, levels 1 to 3, and stopped while it still makes mistakes: sampled at
@@ -188,7 +188,7 @@ def save(model: Any, folder: Path) -> None:
 def main() -> None:
     """Train the model and save it."""
     parser = argparse.ArgumentParser(
-        prog="python -m lab.llm.train.tiny_model",
+        prog="python tools/tiny_model.py",
         description="Train the tiny language model and save it.",
     )
     parser.add_argument("--folder", type=Path, default=FOLDER)

@@ -1,0 +1,290 @@
+"""How well `lab forecast` forecasts, beside four baselines: `python benchmarks/forecast.py`.
+
+By the rules of data/forecast/protocol.toml, from the counts in data/forecast and data/outside. With
+`--write` the tables of docs/forecast.md are written anew; `--develop` reads only the trainings that
+the model was developed on.
+"""
+
+import argparse
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize_scalar
+from scipy.special import betaln, expit, gammaln, logit
+from scipy.stats import binom, norm, t
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from lab.mathematics import forecast as model  # noqa: E402
+from lab.mathematics.forecast import LOG_ODDS, P  # noqa: E402
+from lab.mathematics.stats import mean_interval  # noqa: E402
+from lab.show.forecast import mean_draws, visits_of  # noqa: E402
+
+FOLDER, PAGE = ROOT / "data" / "forecast", ROOT / "docs" / "forecast.md"
+PROTOCOL = tomllib.loads((FOLDER / "protocol.toml").read_text())
+Counts = tuple[np.ndarray, np.ndarray]  # n and right, "problems visits"
+# (counts of the first visits, recipe, visits ahead) -> of each later visit the mass at P of each
+# problem, and of some equally likely paths the mean pass rate; ours the populations of the paths
+Forecaster = Callable[[Counts, str, int], Iterator[tuple[np.ndarray, np.ndarray]]]
+
+
+def ours(first: Counts, recipe: str, ahead: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    for later in model.fit(*first, recipe).later(ahead):
+        yield later.mass, later.population
+
+
+def beta_mass(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Beta distributions on the grid of log-odds."""
+    logs = a[:, None] * np.log(P) + b[:, None] * np.log1p(-P)
+    mass = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return mass / mass.sum(axis=1, keepdims=True)
+
+
+def discounted(first: Counts) -> Counts:
+    """a and b of each problem's beta-binomial; discount and prior by the one-step log score."""
+    n, right = first
+    mean = right.sum() / n.sum()
+    best, chosen = -np.inf, first
+    for strength in (0.25, 0.5, 1, 2, 4, 8):
+        for keep in (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0):
+            a, b = np.full((2, len(n)), strength) * np.array([[mean], [1 - mean]])
+            was_right, was_wrong, score = np.zeros(len(n)), np.zeros(len(n)), 0.0
+            for tried, k in zip(n.T, right.T, strict=True):
+                before = betaln(a + was_right, b + was_wrong)
+                after = betaln(a + was_right + k, b + was_wrong + tried - k)
+                ways = gammaln(tried + 1) - gammaln(k + 1) - gammaln(tried - k + 1)
+                score += (ways + after - before).sum()
+                was_right, was_wrong = keep * was_right + k, keep * was_wrong + tried - k
+            if score > best:
+                best, chosen = score, (a + was_right, b + was_wrong)
+    return chosen
+
+
+def persistence(first: Counts, recipe: str, ahead: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    mass = beta_mass(*discounted(first))
+    for _ in range(ahead):
+        yield mass, (mass @ P).mean(keepdims=True)
+
+
+def mean_curve(first: Counts, recipe: str, ahead: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    a, b = discounted(first)
+    seen = first[0].shape[1]
+    rates = first[1].sum(axis=0) / first[0].sum(axis=0)
+    line = np.stack((np.ones(seen), np.log(np.arange(1, seen + 1))), axis=1)
+    odds = logit(np.clip(rates, 1e-4, 1 - 1e-4))
+    fit = np.linalg.lstsq(line, odds, rcond=None)[0]
+    freedom = seen - 2
+    noise = ((odds - line @ fit) ** 2).sum() / freedom if freedom else 0.05**2
+    inverse = np.linalg.inv(line.T @ line)
+    quantiles = (np.arange(99) + 0.5) / 99
+    spread = t.ppf(quantiles, freedom) if freedom else norm.ppf(quantiles)
+    for step in range(1, ahead + 1):
+        at = np.array([1, np.log(seen + step)])
+        moved = expit(logit(a / (a + b)) + (at - line[-1]) @ fit)
+        means = expit(at @ fit + spread * np.sqrt(noise * (1 + at @ inverse @ at)))
+        yield beta_mass(moved * (a + b), (1 - moved) * (a + b)), means
+
+
+def random_walk(first: Counts, recipe: str, ahead: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    chance, cell = model._chances(*first)
+    flat, still = np.ones(len(P)), np.zeros(cell.shape[1] - 1)
+    start = model._smooth(chance[cell[:, 0]] * chance[cell[:, 1]])
+    spread = max(
+        model.SPREADS, key=lambda s: model._filter(cell[:400], chance, start, flat, s, still)[0]
+    )
+    start = model._smooth(model._backward(cell, chance, flat, spread, still))
+    mass = model._filter(cell, chance, start, flat, spread, still)[1]
+    for _ in range(ahead):
+        mass = mass @ model._move(0.0, flat, spread)
+        yield mass, (mass @ P).mean(keepdims=True)
+
+
+def logistic(first: Counts, recipe: str, ahead: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    n, right = first
+    seen = n.shape[1]
+
+    def start_and_history(slope: float) -> tuple[np.ndarray, np.ndarray]:
+        logs = np.zeros((len(n), len(P)))
+        for visit in range(seen):
+            pairs, cell = np.unique((n[:, visit], right[:, visit]), axis=1, return_inverse=True)
+            p = expit(LOG_ODDS + slope * (visit - seen + 1))
+            logs += binom.logpmf(pairs[1][:, None], pairs[0][:, None], p)[cell.ravel()]
+        largest = logs.max(axis=1, keepdims=True)
+        history = np.exp(logs - largest)
+        start = model._smooth(history)
+        return history * start, largest[:, 0]
+
+    def loss(slope: float) -> float:
+        joint, largest = start_and_history(slope)
+        return -float((np.log(joint.sum(axis=1)) + largest).sum())
+
+    slope = minimize_scalar(loss, bounds=(-1, 1), method="bounded", options={"xatol": 1e-3}).x
+    bend = (loss(slope - 0.02) - 2 * loss(slope) + loss(slope + 0.02)) / 0.02**2
+    slopes = slope + norm.ppf((np.arange(31) + 0.5) / 31) / np.sqrt(max(bend, 1.0))
+    joint, _ = start_and_history(slope)
+    mass = joint / joint.sum(axis=1, keepdims=True)
+    for step in range(1, ahead + 1):
+        paths = [model._kernel(LOG_ODDS + step * each, 0.05) for each in slopes]
+        means = np.array([mass.mean(axis=0) @ path @ P for path in paths])
+        yield mass @ np.mean(paths, axis=0), means
+
+
+FORECASTERS: dict[str, Forecaster] = {
+    "lab forecast": ours,
+    "persistence": persistence,
+    "random walk": random_walk,
+    "logistic drift": logistic,
+    "mean curve": mean_curve,
+}
+
+
+class Score(NamedTuple):
+    """Log score and coverage of later groups; the mean at the end, and its interval."""
+
+    log_score: float
+    coverage: float
+    mean: float
+    low: float
+    high: float
+    dead: bool | None
+
+    @property
+    def covers(self) -> bool:
+        return self.low <= self.mean <= self.high
+
+
+def score(forecaster: Forecaster, counts: Counts, first: int, recipe: str) -> Score:
+    n, right = counts
+    outside = (1 - PROTOCOL["level"]) / 2
+    logs, covered = [], []
+    ahead = n.shape[1] - first
+    later = enumerate(forecaster((n[:, :first], right[:, :first]), recipe, ahead), first)
+    for visit, (mass, means) in later:  # noqa: B007
+        tried, k = n[:, visit], right[:, visit]
+        for size in np.unique(tried[tried > 0]):
+            rows = tried == size
+            chance = mass[rows] @ binom.pmf(np.arange(size + 1), size, P[:, None])
+            at = np.arange(rows.sum()), k[rows]
+            chosen = np.maximum(chance[at], 1e-12)
+            upper = chance.cumsum(axis=1)[at]
+            inside = np.minimum(upper, 1 - outside) - np.maximum(upper - chosen, outside)
+            logs.extend(np.log(chosen))
+            covered.extend(np.maximum(inside, 0) / chosen)
+    there, dead = tried > 0, None
+    if means.ndim == 2:
+        if len(np.unique(tried[there])) == 1:
+            none = (1 - P) ** tried[there][0]
+            each = mass[there] @ none
+            noise = np.sqrt((each * (1 - each)).sum()) / len(each)
+            shares = (means @ none)[:, None] + noise * norm.ppf((np.arange(99) + 0.5) / 99)
+            low, high = np.quantile(np.clip(shares, 0, 1), (outside, 1 - outside))
+            dead = bool(low <= (k[there] == 0).mean() <= high)
+        means = means @ P
+    draws = mean_draws(mass[there], means, tried[there])
+    low, high = np.quantile(draws, (outside, 1 - outside))
+    mean = float((k[there] / tried[there]).mean())
+    return Score(float(np.mean(logs)), float(np.mean(covered)), mean, float(low), float(high), dead)
+
+
+def trainings(use: str) -> Iterator[tuple[str, str, Counts]]:
+    """Names, recipes and counts of the trainings of a use."""
+    recorded = pd.read_parquet(FOLDER / "counts.parquet")
+    for training in PROTOCOL["training"]:
+        if training["use"] != use:
+            continue
+        if "command" in training:
+            table = recorded[recorded["training"] == training["name"]]
+            if table.empty:
+                print(f"{training['name']} has not been trained", file=sys.stderr)
+                continue
+            recipe = re.search(r"estimator=(\w+)", training["command"])[1]
+        else:
+            table = pd.read_parquet(ROOT / training["file"])
+            recipe = "grpo"
+        columns = (table[name].to_numpy() for name in ("problem", "visit", "n", "right"))
+        yield training["name"], recipe, visits_of(*columns)
+
+
+def rows_of(use: str) -> pd.DataFrame:
+    rows = []
+    for name, recipe, counts in trainings(use):
+        for part in PROTOCOL["fits"]:
+            first = max(2, round(part * counts[0].shape[1]))
+            for by, forecaster in FORECASTERS.items():
+                found = score(forecaster, counts, first, recipe)
+                sizes = {"problems": len(counts[0]), "visits": counts[0].shape[1]}
+                rows.append(
+                    {"training": name, **sizes, "part": part, "by": by, **found._asdict()}
+                    | {"covers": found.covers}
+                )
+        print(pd.DataFrame(rows[-15:]).round(3).to_string(), file=sys.stderr, flush=True)
+    return pd.DataFrame(rows)
+
+
+def summary(table: pd.DataFrame) -> list[str]:
+    """The marks, as lines of a table of Markdown."""
+    lines = [
+        "| first part | by | log score | ours better by | coverage | mean at the end inside"
+        " | dead groups inside |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for part, of_part in table.groupby("part"):
+        mine = of_part[of_part["by"] == "lab forecast"].set_index("training")
+        for by in FORECASTERS:
+            rows = of_part[of_part["by"] == by].set_index("training")
+            gain = ""
+            if by != "lab forecast":
+                each = mean_interval(mine["log_score"] - rows["log_score"])
+                gain = f"{each.point:.3f} [{each.low:.3f}, {each.high:.3f}]"
+            dead = rows["dead"].dropna()
+            lines.append(
+                f"| {part:.0%} | {by} | {rows['log_score'].mean():.3f} | {gain} |"
+                f" {rows['coverage'].mean():.3f} | {rows['covers'].sum()} of {len(rows)} |"
+                f" {f'{int(dead.sum())} of {len(dead)}' if len(dead) else ''} |"
+            )
+    return lines
+
+
+def by_training(table: pd.DataFrame) -> list[str]:
+    """Each training, as lines of a table of Markdown: ours, and the best baseline."""
+    lines = [
+        "| training | problems, visits | first part | log score | best baseline | coverage |"
+        " mean at the end |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for (name, part), rows in table.groupby(["training", "part"], sort=False):
+        mine = rows[rows["by"] == "lab forecast"].iloc[0]
+        others = rows[rows["by"] != "lab forecast"]
+        best = others.loc[others["log_score"].idxmax()]
+        outside = "" if mine["covers"] else ", outside"
+        lines.append(
+            f"| {name} | {mine['problems']}, {mine['visits']} | {part:.0%} |"
+            f" {mine['log_score']:.3f} | {best['log_score']:.3f} ({best['by']}) |"
+            f" {mine['coverage']:.3f} | {mine['mean']:.3f} [{mine['low']:.3f},"
+            f" {mine['high']:.3f}]{outside} |"
+        )
+    return lines
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--develop", action="store_true")
+    asked = parser.parse_args()
+    page = PAGE.read_text() if asked.write else ""
+    for use in ["develop"] if asked.develop else ["develop", "confirm"]:
+        table = rows_of(use)
+        for mark, lines in ((use, summary(table)), (f"{use}, each", by_training(table))):
+            print(*lines, sep="\n")
+            block = "\n".join((f"<!-- {mark} -->", *lines, "<!-- end -->"))
+            before, _, rest = page.partition(f"<!-- {mark} -->")
+            page = before + block + rest.partition("<!-- end -->")[2] if rest else page
+    if asked.write:
+        PAGE.write_text(page)

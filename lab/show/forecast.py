@@ -1,0 +1,247 @@
+"""How a training will go on, from the groups of its first visits: `lab forecast`."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lab.errors import LabError, whole
+from lab.mathematics.estimators import estimator as named
+from lab.mathematics.forecast import Fit, Later, P, fit
+from lab.rollouts.counting import Choice, Counts
+from lab.runs.run_folder import Run
+from lab.shapes import Float, Int
+from lab.show import plots
+from lab.show.audit import read_counts
+
+LEVEL = 0.9
+MOST = 200  # visits ahead
+FURTHEST = 4  # times the visits that were seen
+SHARE = 0.9  # of the problems that a visit must have
+MEASURED = (
+    "of 15 trainings that the model was not chosen on, 10 (1.5 times as far ahead as was seen) and"
+    " 14 (4 times) ended with their mean in its interval; what another estimator, N or learning"
+    " rate would have done is not known (docs/forecast.md)"
+)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """A forecast of a training.
+
+    `table` has a row for each quantity and visit: value, and low and high of its 90% interval, nan
+    where there is none. `unsolved` has a row for each problem without a right rollout so far: the
+    chance that its group at the end is all wrong.
+    """
+
+    notes: list[str]
+    table: pd.DataFrame
+    unsolved: pd.DataFrame
+    seen: int
+
+    def lines(self) -> list[str]:
+        """The report, line by line."""
+        visits = self.table["visit"].unique()
+        last = visits[-1] - self.seen
+        shown = {self.seen, *(self.seen + max(1, round(part * last)) for part in (0.25, 0.5, 1))}
+        part = self.table[self.table["visit"].isin(shown)]
+        cells = [
+            f"{value:.3f}" + (f" [{low:.3f}, {high:.3f}]" if low <= high else "")
+            for value, low, high in part[["value", "low", "high"]].to_numpy()
+        ]
+        wide = part.assign(cell=cells).pivot(index="what", columns="visit", values="cell")
+        wide = wide.loc[part["what"].unique()].rename_axis(index=None, columns="visit")
+        return [*self.notes, "", *wide.fillna("").to_string().splitlines(), "", MEASURED]
+
+    def json(self) -> str:
+        """All of it, as a JSON document."""
+        numbers = self.table.astype(object).where(self.table.notna(), None)
+        parts = {"notes": [*self.notes, MEASURED], "numbers": numbers.to_dict("records")}
+        parts["unsolved"] = self.unsolved.to_dict("records")
+        return json.dumps(parts, indent=1, ensure_ascii=False)
+
+
+def visits_of(
+    problem: Int[np.ndarray, " groups"],
+    step: Float[np.ndarray, " groups"],
+    n: Int[np.ndarray, " groups"],
+    right: Int[np.ndarray, " groups"],
+) -> tuple[Int[np.ndarray, "problems visits"], Int[np.ndarray, "problems visits"]]:
+    """n and right of each problem's visits in their order, up to the last that SHARE of the
+    problems have; n is 0 where a problem has fewer.
+    """
+    order = np.lexsort((step, problem))
+    number = np.unique(problem, return_inverse=True)[1][order]
+    first = np.flatnonzero(np.diff(number, prepend=-1))
+    visit = np.arange(len(number)) - first[number]
+    sizes = np.zeros((number.max() + 1, visit.max() + 1), np.int64)
+    counts = sizes.copy()
+    sizes[number, visit], counts[number, visit] = n[order], right[order]
+    visits = int(((sizes > 0).mean(axis=0) >= SHARE).sum())
+    return sizes[:, :visits], counts[:, :visits]
+
+
+def mean_draws(
+    mass: Float[np.ndarray, "problems points"],
+    means: Float[np.ndarray, " paths"],
+    n: Int[np.ndarray, " problems"],
+) -> Float[np.ndarray, " draws"]:
+    """The mean of K/n over problems, in equally likely draws: of the shared path, and of the
+    problems and their rollouts, whose sum is nearly normal.
+    """
+    from scipy.stats import norm
+
+    mean, square = mass @ P, mass @ P**2
+    variance = (square - mean**2 + (mean - square) / n).sum() / len(n) ** 2
+    steps = norm.ppf((np.arange(99) + 0.5) / 99)
+    return np.clip(means[:, None] + np.sqrt(variance) * steps, 0, 1).ravel()
+
+
+def forecast(
+    path: str | Path,
+    ahead: int | None = None,
+    estimator: str | None = None,
+    rollouts: int | None = None,
+    choice: Choice | None = None,
+) -> Forecast:
+    """Forecast the next `ahead` visits of every problem, by default as many as were seen.
+
+    `path` is what `lab.show.audit.read_counts` reads. `estimator` is what the training uses, by
+    default that of a run of the lab. Shares of dead groups and pass@k are of groups of `rollouts`,
+    by default the most frequent n. LabError: what cannot be read, has no two visits, or chose its
+    problems by their pass rates.
+    """
+    counts = read_counts(path, choice, every_step=True)
+    n, right, names = _visits(Path(path), counts)
+    if estimator is None and (Path(path) / "params.json").exists():
+        with suppress(LabError):  # PACS's loss has no weight
+            estimator = named(Run(Path(path)).params["parameters"].get("objective", "")).spec
+    seen = n.shape[1]
+    ahead = min(seen, MOST) if ahead is None else whole("visits", ahead)
+    if ahead > min(FURTHEST * seen, MOST):
+        raise LabError(
+            f"visits = {ahead} after {seen}: give at most {FURTHEST} times as many as were seen,"
+            f" and {MOST}; farther on, intervals were too narrow (docs/forecast.md)"
+        )
+    N = whole("rollouts", rollouts or int(np.bincount(n[n > 0]).argmax()), least=2)
+    found = fit(n, right, estimator)
+    rows = [
+        (visit + 1, *row)
+        for visit in range(seen)
+        for row in _seen_rows(n[:, visit], right[:, visit], N)
+    ]
+    never = right.sum(axis=1) == 0
+    for later in found.later(ahead):
+        rows += [(later.visit, *row) for row in _rows(later, N, never)]
+    stays = later.mass[never] @ (1 - P) ** N
+    columns = ["visit", "what", "value", "low", "high"]
+    return Forecast(
+        [
+            f"{path}: {seen} visits of {len(n)} problems, forecast to visit {seen + ahead};"
+            f" in brackets {LEVEL:.0%} intervals",
+            *counts.notes,
+            _said(found, estimator),
+        ],
+        pd.DataFrame(rows, columns=columns),
+        pd.DataFrame({"problem": names[never], "all wrong at the end": stays.round(4)}),
+        seen,
+    )
+
+
+def _visits(path: Path, counts: Counts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """n and right by visit, and the problems' names. LabError: there are no two visits, or the
+    training chose its problems.
+    """
+    if counts.exact is not None:
+        raise LabError(f"{path} holds pass rates that were computed: give rollouts or counts")
+    steps, problem = counts.steps or [], counts.of_problem
+    if problem is None or len({*steps}) < 2:
+        raise LabError(
+            f"{path} has no steps: a forecast needs the groups of a training by step; give a column"
+            " step, or a file a step"
+        )
+    try:
+        order = np.array(steps, float)
+    except ValueError as error:
+        raise LabError(f"{path}: its steps must be numbers: {error}") from error
+    times = np.bincount(problem)
+    n, right = visits_of(problem, order, counts.n, counts.correct)
+    if n.shape[1] < 2:
+        raise LabError(
+            f"{path}: {(times < 2).sum()} of {len(times)} problems have one visit: a forecast needs"
+            f" two of {SHARE:.0%} of the problems"
+        )
+    if times.max() > 2 * np.quantile(times, 0.1):
+        raise LabError(
+            f"{path}: its problems were visited {times.min()} to {times.max()} times, as if chosen"
+            " by their pass rates: a forecast needs a training that asks all alike"
+        )
+    dead = (counts.correct == 0) | (counts.correct == counts.n)
+    rates = counts.correct / counts.n
+    if not dead.any() and (rates**counts.n + (1 - rates) ** counts.n).sum() > 10:
+        raise LabError(
+            f"{path}: none of its {len(dead)} groups is all right or all wrong, as if such groups"
+            " had been left out: a forecast needs all"
+        )
+    return n, right, np.array(counts.keys)[np.unique(problem, return_index=True)[1]]
+
+
+def _seen_rows(n: np.ndarray, right: np.ndarray, N: int) -> list[tuple[str, float, float, float]]:
+    """What a visit showed; dead groups only where all have N rollouts."""
+    there = n > 0
+    rows = [("mean pass rate", float((right[there] / n[there]).mean()), np.nan, np.nan)]
+    if (n[there] == N).all():
+        wrong, all_right = (right[there] == 0).mean(), (right[there] == N).mean()
+        rows.append((f"groups of {N} all wrong (1 - pass@{N})", float(wrong), np.nan, np.nan))
+        rows.append((f"groups of {N} all right", float(all_right), np.nan, np.nan))
+    return rows
+
+
+def _rows(later: Later, N: int, never: np.ndarray) -> list[tuple[str, float, float, float]]:
+    """What a later visit will show. Only the mean has an interval: those of dead groups were
+    measured, and too narrow.
+    """
+    draws = mean_draws(later.mass, later.population @ P, np.full(len(later.mass), N))
+    low, high = np.quantile(draws, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    rows = [("mean pass rate", float(draws.mean()), float(low), float(high))]
+    mean = later.population.mean(axis=0)
+    wrong, right = float(mean @ (1 - P) ** N), float(mean @ P**N)
+    rows.append((f"groups of {N} all wrong (1 - pass@{N})", wrong, np.nan, np.nan))
+    rows.append((f"groups of {N} all right", right, np.nan, np.nan))
+    if never.any():
+        stays = float((later.mass[never] @ (1 - P) ** N).sum())
+        rows.append((f"of {never.sum()} never solved, still 0 of {N}", stays, np.nan, np.nan))
+    return rows
+
+
+def _said(found: Fit, estimator: str | None) -> str:
+    """Which model was chosen."""
+    drift = f"the weight of {estimator} times p(1-p)" if found.weighted else "all problems alike"
+    return (
+        f"log-odds rise by {found.shifts.mean():.3f} a visit on average ({drift}), each problem"
+        f" wanders by {found.spread:g} a visit"
+    )
+
+
+def draw(report: Forecast) -> Figure:
+    """The mean pass rate and the shares of dead groups: what was seen, and the fan of the rest."""
+    figure, _ = plots.panels(2, 1, plots.PAGE, 2.6)
+    quantities = [what for what in report.table["what"].unique() if "never" not in what]
+    panels = (quantities[:1], [what for what in quantities if what.startswith("groups")])
+    for axes, shown in zip(figure.axes, panels, strict=True):
+        for what, color in zip(shown, ("C0", "C3", "C2")[-len(shown) :], strict=True):
+            rows = report.table[report.table["what"] == what]
+            before, after = rows[rows["visit"] <= report.seen], rows[rows["visit"] > report.seen]
+            axes.plot(before["visit"], before["value"], color=color, marker=".", label=what)
+            axes.plot(after["visit"], after["value"], color=color, linestyle="--")
+            axes.fill_between(after["visit"], after["low"], after["high"], color=color, alpha=0.2)
+        axes.axvline(report.seen + 0.5, color="0.6", linewidth=0.8)
+        axes.set(xlabel="visit (dashed: forecast; band: 90%)", ylim=(0, 1))
+        axes.legend()
+    return figure

@@ -1,0 +1,146 @@
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lab.errors import LabError
+from lab.mathematics import forecast
+from lab.mathematics.forecast import LOG_ODDS, P, fit
+from lab.show.forecast import draw, visits_of
+from lab.show.forecast import forecast as report
+
+
+def simulated(problems=150, visits=24, n=8, shift=0.1, spread=0.15, seed=0):
+    """Counts of a training whose log-odds move by the model, all problems alike."""
+    draws = np.random.default_rng(seed)
+    x = draws.normal(-1, 1.5, problems)
+    right = np.empty((problems, visits), int)
+    for visit in range(visits):
+        right[:, visit] = draws.binomial(n, 1 / (1 + np.exp(-x)))
+        outward = spread**2 * (1 / (1 + np.exp(-x)) - 0.5)
+        x = x + shift + outward + spread * draws.normal(size=problems)
+    return np.full_like(right, n), right
+
+
+def table(n, right):
+    problem, visit = np.indices(n.shape)
+    columns = {"problem": problem, "step": visit, "n": n, "n_correct": right}
+    return pd.DataFrame({name: of.ravel() for name, of in columns.items()})
+
+
+def test_the_filter_is_the_sum_over_all_paths(monkeypatch):
+    """Three visits of two problems on five points, by enumeration of every path of x."""
+    monkeypatch.setattr(forecast, "LOG_ODDS", np.linspace(-2, 2, 5))
+    monkeypatch.setattr(forecast, "P", 1 / (1 + np.exp(-forecast.LOG_ODDS)))
+    right = np.array([[0, 1, 2], [1, 1, 0]])
+    chance, cell = forecast._chances(np.full_like(right, 2), right)
+    start, drift, spread, shifts = np.full(5, 0.2), np.ones(5), 0.6, np.array([0.3, -0.2])
+    likelihood, mass, *_ = forecast._filter(cell, chance, start, drift, spread, shifts)
+    moves = [forecast._move(shift, drift, spread) for shift in shifts]
+    joint = np.zeros((2, 5))
+    for path in itertools.product(range(5), repeat=3):
+        step = start[path[0]] * moves[0][path[0], path[1]] * moves[1][path[1], path[2]]
+        for problem in range(2):
+            joint[problem, path[2]] += step * np.prod(chance[cell[problem], path])
+    assert likelihood == pytest.approx(np.log(joint.sum(axis=1)).sum(), abs=1e-10)
+    np.testing.assert_allclose(mass, joint / joint.sum(axis=1, keepdims=True), atol=1e-12)
+    backward = forecast._backward(cell, chance, drift, spread, shifts)
+    ratio = (backward @ start)[0] / (backward @ start)[1]
+    first = np.array(
+        [forecast._backward(cell[i : i + 1], chance, drift, spread, shifts) for i in (0, 1)]
+    )
+    assert np.allclose(first[:, 0], backward) and ratio > 0
+
+
+def test_a_pass_rate_without_a_shift_is_a_martingale():
+    move = forecast._move(0.0, np.ones(len(P)), 0.27)
+    inner = np.abs(LOG_ODDS) < 6
+    np.testing.assert_allclose((move @ P)[inner], P[inner], atol=1e-3)
+
+
+def test_later_visits_of_simulated_trainings_are_covered():
+    """90% of the integral transform, and the mean curve at the end in 5 of 6 trainings or more."""
+    from scipy.stats import binom
+
+    from lab.show.forecast import mean_draws
+
+    covered, inside = [], 0
+    for seed in range(6):
+        n, right = simulated(seed=seed)
+        for later in fit(n[:, :10], right[:, :10]).later(14):
+            chance = later.mass @ binom.pmf(np.arange(9), 8, P[:, None])
+            at = np.arange(len(n)), right[:, later.visit - 1]
+            upper, each = chance.cumsum(axis=1)[at], chance[at]
+            share = (np.minimum(upper, 0.95) - np.maximum(upper - each, 0.05)) / each
+            covered.append(np.maximum(share, 0).mean())
+        draws = mean_draws(later.mass, later.population @ P, n[:, -1])
+        low, high = np.quantile(draws, (0.05, 0.95))
+        inside += low <= right[:, -1].mean() / 8 <= high
+    assert np.mean(covered) == pytest.approx(0.9, abs=0.03)
+    assert inside >= 5
+
+
+def test_the_weight_of_the_recipe_is_found_where_it_moves_the_problems():
+    draws = np.random.default_rng(1)
+    x, right = draws.normal(-1, 2, 200), []
+    for _ in range(10):
+        p = 1 / (1 + np.exp(-x))
+        right.append(draws.binomial(16, p))
+        x = x + 2 * p * (1 - p)  # RLOO: w = 1
+    right = np.stack(right, axis=1)
+    assert fit(np.full_like(right, 16), right, "rloo").weighted
+    n, right = simulated()
+    assert not fit(n, right, "rloo").weighted
+
+
+def test_visits_are_in_the_order_of_steps_and_may_be_ragged():
+    n, right = visits_of(
+        np.array([7, 7, 3, 3, 3]), np.array([10, 9, 1, 2, 3]), np.array([4, 8, 4, 4, 4]),
+        np.array([1, 2, 0, 1, 2]),
+    )  # fmt: skip
+    assert n.tolist() == [[4, 4], [8, 4]] and right.tolist() == [[0, 1], [2, 1]]
+
+
+def test_a_report_of_a_file_with_mixed_sizes(tmp_path):
+    n, right = simulated(problems=40, visits=6)
+    n[::2], right[::2] = 4, right[::2] // 2
+    table(n, right).to_csv(tmp_path / "training.csv", index=False)
+    found = report(tmp_path / "training.csv", ahead=3, rollouts=4)
+    assert found.table["visit"].max() == 9 and "not known" in found.lines()[-1]
+    later = found.table[(found.table["visit"] > 6) & (found.table["what"] == "mean pass rate")]
+    assert (later["low"] <= later["value"]).all() and (later["value"] <= later["high"]).all()
+    never = int((right.sum(axis=1) == 0).sum())
+    unsolved = json.loads(found.json())["unsolved"]
+    assert len(unsolved) == never and {row["problem"] for row in unsolved} <= {*map(str, range(40))}
+    assert len(draw(found).axes) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda rows: rows.drop(columns="step"), "several rows of counts"),
+        (lambda rows: rows[rows["step"] == 0], "has no steps"),
+        (lambda rows: rows[(rows["step"] == 0) | (rows["problem"] == 0)], "have one visit"),
+        (lambda rows: rows[(rows["problem"] < 20) | (rows["step"] < 3)], "as if chosen"),
+        (lambda rows: rows.assign(n_correct=rows["n_correct"].clip(1, 7)), "had been left out"),
+        (lambda rows: rows.assign(step="s" + rows["step"].astype(str)), "must be numbers"),
+    ],
+)
+def test_what_cannot_be_forecast_is_refused(tmp_path, change, says):
+    change(table(*simulated(problems=40, visits=8))).to_csv(tmp_path / "bad.csv", index=False)
+    with pytest.raises(LabError, match=says):
+        report(tmp_path / "bad.csv")
+
+
+def test_a_forecast_far_beyond_what_was_seen_is_refused(tmp_path):
+    table(*simulated(problems=40, visits=3)).to_csv(tmp_path / "short.csv", index=False)
+    with pytest.raises(LabError, match="at most 4 times"):
+        report(tmp_path / "short.csv", ahead=13)
+
+
+@pytest.mark.parametrize("shape", [(1, 5), (5, 1)])
+def test_one_visit_or_one_problem_is_refused(shape):
+    with pytest.raises(LabError, match="two"):
+        fit(np.full(shape, 4), np.ones(shape, int))
