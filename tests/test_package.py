@@ -137,6 +137,7 @@ def test_every_package_that_an_error_names_is_in_the_extra_that_it_names():
         "huggingface_hub": "transformers",  # which needs it
         "traitlets": "anywidget",  # the same
         "omegaconf": "verl",
+        "yaml": "pyyaml",
     }
 
     def packages(extra: str) -> set[str]:
