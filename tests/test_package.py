@@ -127,7 +127,8 @@ def test_the_wheel_holds_the_package_and_what_it_reads_and_nothing_else(built):
     needed = [Requirement(each) for each in described.get_all("Requires-Dist")]
     assert {each.name for each in needed if not each.marker} == {"numpy", "scipy"}
     assert set(described.get_all("Provides-Extra")) == {
-        *("notebooks", "toy", "llm", "vllm", "vllm-cpu", "cluster", "views", "dev")
+        *("notebooks", "toy", "llm", "vllm", "vllm-cpu", "cluster", "views", "dev"),
+        "reasoning-gym",
     }
 
 
