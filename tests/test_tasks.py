@@ -202,6 +202,18 @@ def test_verls_command_names_the_reward_from_the_folder_of_the_run():
     assert made.settings["+reward.custom_reward_function.reward_kwargs.reward"].startswith("$RUN/")
 
 
+def test_a_task_of_reasoning_gym_brings_its_verifier_and_mixes_with_no_other_set():
+    name = "reasoning_gym(countdown, max_numbers=4)"
+    assert problem_sets.reward_of([name], graded=False) == "lab.llm.data.gym_sets:solved"
+    assert Task(right_from=0.5).of_sets([name]).reward == "lab.llm.data.gym_sets:scores"
+    assert Task(reward="mine.py:reward").of_sets([name, "math500"]).reward == "mine.py:reward"
+    with pytest.raises(LabError, match="has a verifier of its own, and math500 has not"):
+        Task().of_sets([name, "math500"])
+    if not find_spec("reasoning_gym"):
+        with pytest.raises(LabError, match=r"reasoning_gym is missing: .*\[reasoning-gym\]"):
+            problem_sets.check_name(name)
+
+
 # --- A system prompt ----------------------------------------------------------------------------
 
 
