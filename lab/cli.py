@@ -10,6 +10,7 @@ import argparse
 import errno
 import io
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -445,18 +446,24 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _eval(arguments: argparse.Namespace) -> None:
-    from lab.runs.experiments import read_assignments
-    from lab.runs.former_names import in_present_names
     from lab.runs.model_evaluation import Request, evaluate
 
+    sets, settings = _sets_and_settings(arguments.sets, Request)
+    evaluate(arguments.model, sets, **settings)
+
+
+def _sets_and_settings(words: list[str], kind: type) -> tuple[list[str], dict[str, Any]]:
+    """The problem sets among the words, and the fields of a dataclass that the others give."""
+    from lab.runs.experiments import read_assignments
+    from lab.runs.former_names import in_present_names
+
     # arithmetic(level=2) is a problem set though it holds an equals sign.
-    sets = [text for text in arguments.sets if "=" not in text or "(" in text]
-    assignments = [text for text in arguments.sets if text not in sets]
-    known = {each.name for each in fields(Request)}
-    settings = in_present_names(read_assignments(assignments), known)
+    sets = [text for text in words if not re.match(r"\w+=", text)]
+    known = {each.name for each in fields(kind)}
+    settings = in_present_names(read_assignments([t for t in words if t not in sets]), known)
     for key in settings.keys() - known:
         raise unknown("setting of an evaluation", key, known)
-    evaluate(arguments.model, sets, **settings)
+    return sets, settings
 
 
 def _export(arguments: argparse.Namespace) -> None:
@@ -482,6 +489,17 @@ def _data(arguments: argparse.Namespace) -> None:
     from lab.judge.verifier import Verifier
     from lab.llm.data.datasets import describe_datasets
 
+    folder = Path(arguments.sets[0] if arguments.sets else "")
+    if not folder.is_dir() or len(arguments.sets) > 1:
+        from lab.llm.train.task import Task, described
+
+        sets, settings = _sets_and_settings(arguments.sets, Task)
+        task = Task(**settings).of_sets(sets)
+        task.check()
+        for name in sets:
+            print(*described(task, name), sep="\n")
+        return
+
     def unread(loaded: ProblemSet) -> list[str]:
         places = Verifier().unparsable([problem.answer for problem in loaded.problems])
         named = [loaded.problems[place] for place in places]
@@ -490,7 +508,8 @@ def _data(arguments: argparse.Namespace) -> None:
             *(f"{problem.id}: {problem.answer!r}" for problem in named),
         ]
 
-    print(*describe_datasets(arguments.folder, unread if arguments.judge else None), sep="\n")
+    place = folder if arguments.sets else ""
+    print(*describe_datasets(place, unread if arguments.judge else None), sep="\n")
 
 
 # --- Objectives and estimators ----------------------------------------------------------------

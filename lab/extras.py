@@ -16,6 +16,7 @@ PACKAGES = {
     "vllm": "vllm",
     "cluster": "omegaconf ray verl",
     "views": "tensorboard wandb",
+    "reasoning-gym": "reasoning_gym",
 }
 EXTRAS = {package: extras for extras, names in PACKAGES.items() for package in names.split()}
 

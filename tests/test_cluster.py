@@ -19,6 +19,7 @@ from lab.errors import LabError
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.models import REVISIONS, hub_copy
 from lab.llm.train import verl_config
+from lab.llm.train.task import Task
 from lab.runs.cluster import SCRIPTS, TRAINER, _quoted, job, prepare
 from lab.runs.experiments import experiment, experiments
 
@@ -180,12 +181,12 @@ def test_a_prompt_that_is_no_chat_gets_a_template_that_writes_it_as_it_stands():
 
     template = small().settings["actor_rollout_ref.model.custom_chat_template"]
     tokenizer = load_tokenizer(str(HERE / "data/models/tiny"))
-    (row,) = verl_config.rows([_problem()], load_prompt("plain"), "train")
+    (row,) = verl_config.rows([_problem()], Task(), "train")
     text = tokenizer.apply_chat_template(
         row["prompt"], chat_template=template, add_generation_prompt=True, tokenize=False
     )
     assert text == load_prompt("plain").render("2+2=?")
-    chat = verl_config.rows([_problem()], load_prompt("maxrl_qwen"), "test")[0]["prompt"]
+    chat = verl_config.rows([_problem()], Task(prompt="maxrl_qwen"), "test")[0]["prompt"]
     assert chat == [
         {"role": "user", "content": load_prompt("maxrl_qwen").text.replace("{question}", "2+2=?")}
     ]

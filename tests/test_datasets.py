@@ -140,7 +140,9 @@ def test_a_file_of_your_own_needs_a_question_and_an_answer(tmp_path, kind):
     else:
         write(path, *rows)
     found = load(str(path))
-    assert found.problems == (Problem(f"mine.{kind}/0", "What?", "007", f"mine.{kind}"),)
+    assert found.problems == (
+        Problem(f"mine.{kind}/0", "What?", "007", f"mine.{kind}", columns=rows[0]),
+    )
     assert found.skipped == (f"mine.{kind}/1",)
 
 

@@ -109,12 +109,13 @@ def test_a_report_of_a_file_with_mixed_sizes(tmp_path):
     table(n, right).to_csv(tmp_path / "training.csv", index=False)
     found = report(tmp_path / "training.csv", ahead=3, rollouts=4)
     assert found.table["visit"].max() == 9 and "not known" in found.lines()[-1]
-    later = found.table[(found.table["visit"] > 6) & (found.table["what"] == "mean pass rate")]
-    assert (later["low"] <= later["value"]).all() and (later["value"] <= later["high"]).all()
-    never = int((right.sum(axis=1) == 0).sum())
-    unsolved = json.loads(found.json())["unsolved"]
-    assert len(unsolved) == never and {row["problem"] for row in unsolved} <= {*map(str, range(40))}
-    assert len(draw(found).axes) == 2
+    later = found.table[found.table["visit"] > 6]
+    assert (later["low"] <= later["mean"]).all() and (later["mean"] <= later["high"]).all()
+    rows = pd.DataFrame(json.loads(found.json())["problems"])
+    assert rows["n"].sum() == n.sum() and rows["right"].sum() == right.sum() and len(rows) == 40
+    assert ((rows["low"] <= rows["high"]) & (rows["high"] <= 4) & (rows["none"] <= 1)).all()
+    assert ((rows["none"] > 0.05) == (rows["low"] == 0)).mean() > 0.95
+    assert len(draw(found).axes) == 1
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ NEIGHBOURS = {
     "lab.training": (),
     "lab.judge": (),
     "lab.toy": (),
-    "lab.llm.data": (),
+    "lab.llm.data": ("lab.judge",),
     "lab.llm.engines": ("lab.llm.data",),
     "lab.llm.train": ("lab.judge", "lab.llm.data", "lab.llm.engines"),
     "lab.llm.evals": ("lab.judge", "lab.llm.data", "lab.llm.engines"),

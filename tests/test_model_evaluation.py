@@ -118,7 +118,7 @@ def test_an_evaluation_is_a_folder_of_the_promised_files(tmp_path):
         "seed": FOUR.seed,
         **{name: made.settings[name] for name in ("ids", "questions", "golds", "prompts")},
     }
-    assert [*made.problems()["answer"]] == [problem.answer for problem in SUMS.problems]
+    assert made.problems() == [*SUMS.problems]
 
 
 def test_each_row_is_an_answer_as_the_engine_gave_it(tmp_path):
@@ -320,7 +320,7 @@ def test_equal_answers_to_one_problem_are_judged_once_and_to_two_problems_twice(
     asked = []
 
     class Counting(Verifier):
-        def check(self, responses, golds):
+        def check(self, responses, golds, rows):
             asked.extend(zip(responses, golds, strict=True))
             return super().check(responses, golds)
 
@@ -364,7 +364,7 @@ def test_too_many_errors_among_all_answers_stop_the_scoring_and_leave_no_file(
     class Slow(Verifier):
         """A verifier that cannot judge the answer 3, and has no limit of its own."""
 
-        def check(self, responses, golds):
+        def check(self, responses, golds, rows):
             late = {"outcome": "error", "reason": "timeout"}
             verdicts = super().check(responses, golds)
             return [replace(one, **late) if one.answer == "3" else one for one in verdicts]

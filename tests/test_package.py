@@ -127,7 +127,8 @@ def test_the_wheel_holds_the_package_and_what_it_reads_and_nothing_else(built):
     needed = [Requirement(each) for each in described.get_all("Requires-Dist")]
     assert {each.name for each in needed if not each.marker} == {"numpy", "scipy"}
     assert set(described.get_all("Provides-Extra")) == {
-        *("notebooks", "toy", "llm", "vllm", "vllm-cpu", "cluster", "views", "dev")
+        *("notebooks", "toy", "llm", "vllm", "vllm-cpu", "cluster", "views", "dev"),
+        "reasoning-gym",
     }
 
 
@@ -137,6 +138,7 @@ def test_every_package_that_an_error_names_is_in_the_extra_that_it_names():
         "huggingface_hub": "transformers",  # which needs it
         "traitlets": "anywidget",  # the same
         "omegaconf": "verl",
+        "yaml": "pyyaml",
     }
 
     def packages(extra: str) -> set[str]:

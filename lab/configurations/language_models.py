@@ -32,6 +32,9 @@ class LanguageModelConfig(Config):
         " it, FILE.chat.txt for the user turn of a chat model's own template",
         content="prompt",
     )
+    system_prompt: str = setting(
+        "text of the system turn before a chat prompt's user turn; empty: no such turn", default=""
+    )
     max_prompt_tokens: int = setting(
         "maximum tokens of a prompt; problems with a longer one are left out",
         least=1,
@@ -43,9 +46,9 @@ class LanguageModelConfig(Config):
         choices=("strict", "lenient"),
     )
     reward: str = setting(
-        "a reward function in place of the verifier, FILE.py:NAME or MODULE:NAME: from lists of"
-        " completions and answers to a list of 1, 0 or None, or of any numbers where the estimator"
-        " takes real rewards; empty: the verifier",
+        "a reward function in place of the verifier, FILE.py:NAME or MODULE:NAME: from lists, by"
+        " name, of completions, prompts, answers and the problems' columns to a list of 1, 0 or"
+        " None, or of any numbers where the estimator takes real rewards; empty: the verifier",
         content="reward",
         default="",
     )

@@ -15,13 +15,14 @@ drawn at random, which only this loop has read.
 
 import importlib
 import importlib.util
+import inspect
 import json
 import math
 import os
 import signal
 import sys
 import traceback
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -55,22 +56,23 @@ def serve(descriptor: int, arguments: list[str]) -> None:
 
 
 def work(spec: str, folder: str, rewards: str) -> Generator[Any, Any, None]:
-    """Yields "ready", then a reply to each request (seconds, completions, answers).
+    """Yields the function's parameters, then a reply to each request (seconds, size, columns).
 
     That is {"rewards": [...]}, or {"fault": "..."} if the function fails or gives something else;
-    what is wrong with a function that cannot be loaded comes in place of "ready". Whatever it
-    raises is a fault, `SystemExit` and others that are no `Exception` too.
+    what is wrong with a function that cannot be loaded comes in place of the parameters. Whatever
+    it raises is a fault, `SystemExit` and others that are no `Exception` too.
     """
-    reply: Any = "ready"
     try:
         function = load(spec, folder)
+        reply: Any = parameters(function)
     except BaseException as error:
         reply = f"cannot be loaded: {described(error)}"
     while True:
-        seconds, completions, answers = yield reply
+        seconds, size, columns = yield reply
         signal.setitimer(signal.ITIMER_REAL, seconds + 1)  # should nobody be left to kill us
         try:
-            reply = checked(function(completions, answers), completions, rewards == "graded")
+            given = columns.get("completions", range(size))
+            reply = checked(function(**columns), given, rewards == "graded")
         except BaseException as error:
             reply = {"fault": f"failed: {described(error)}"}
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -92,7 +94,20 @@ def load(spec: str, folder: str) -> Any:
     return getattr(module, name)
 
 
-def checked(rewards: Any, completions: list[str], graded: bool) -> dict[str, Any]:
+def parameters(function: Any) -> dict[str, bool]:
+    """The names by which a function is called, and whether each has no default; "**" for any."""
+    names = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            raise TypeError(f"its parameter {name} cannot be given by name")
+        if parameter.kind is parameter.VAR_KEYWORD:
+            names["**"] = False
+        elif parameter.kind is not parameter.VAR_POSITIONAL:
+            names[name] = parameter.default is parameter.empty
+    return names
+
+
+def checked(rewards: Any, completions: Sequence[Any], graded: bool) -> dict[str, Any]:
     """The reply: the rewards as 0, 1 or None (as numbers or None), or what is wrong with them."""
     try:
         values = list(rewards)
@@ -104,7 +119,9 @@ def checked(rewards: Any, completions: list[str], graded: bool) -> dict[str, Any
         # Whatever is a number counts, from bool to NumPy and torch; text never does.
         number = float(value) if hasattr(value, "__float__") else math.nan
         if value is not None and not (math.isfinite(number) if graded else number in (0, 1)):
-            return {"fault": f"returned {value!r:.{SHOWN}} for the completion {completion[:60]!r}"}
+            return {
+                "fault": f"returned {value!r:.{SHOWN}} for the completion {str(completion)[:60]!r}"
+            }
     return {"rewards": [None if value is None else float(value) for value in values]}
 
 

@@ -1,9 +1,11 @@
 """Reward functions of one's own, in place of the verifier.
 
-    def reward(completions: list[str], answers: list[str]) -> list[float | None]: ...
+    def reward(prompts: list[str], completions: list[str], **columns: list) -> list[float]: ...
 
-It gets a batch of completions, each with the answer of its problem (any text), and returns 1, 0 or
-None for each; where the estimator takes real rewards (`lab.lift`), any finite number. It runs in
+It is called by keyword, as TRL calls one, for a batch of completions, and names what it wants among
+`completions`, `prompts`, `answers` (the golds) and the columns of the problems; `**columns` takes
+all there are. It returns 1, 0 or None for each completion; where the estimator takes real rewards
+(`lab.lift`), any finite number. It runs in
 worker processes, as the user's code, with the environment of the caller and no limit but that of
 time. None, and a call that is late or kills its process, mean a lost
 rollout. What it prints is shown on standard error, with its name; it has no standard input.
@@ -20,7 +22,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import wait
@@ -29,12 +31,14 @@ from typing import Any
 
 from lab.errors import LabError, real, whole
 from lab.judge.verifier import MIN_CHECKS, Verdict, Verifier, paired
+from lab.plugins import is_ours
 
 BATCH = 64  # completions a call
 SHOWN = 10_000  # characters of what a function prints, over its life
 SCRIPT = Path(__file__).with_name("reward_worker.py")
 START_SECONDS = 60.0  # wall time that a worker has to load the function
 PART = 1 << 16  # bytes read at a time: as many as a pipe of Linux holds
+Row = Mapping[str, Any]  # a problem's columns, by name
 
 
 class Worker:
@@ -63,23 +67,29 @@ class Worker:
         self.output: Any = self.process.stdout
         self.heard: list[Any] = [self.channel, self.output]
         self.printed = b""  # since the last call
-        self.loaded = False
+        self.parameters: dict[str, bool] | None = None  # of the function, once it is loaded
 
-    def ask(self, content: Any, seconds: float) -> Any:
-        """The reply to a request, which is JSON; "timeout" or "crash" for none."""
-        if not self.loaded:
+    def load(self) -> str:
+        """What is wrong with the function; "" once it is loaded."""
+        if self.parameters is None:
             faults = {
                 "crash": "ends its process when it is loaded",
                 "timeout": f"is not loaded after {START_SECONDS:g} s",
             }
-            if (loaded := self._reply(0, START_SECONDS)) != "ready":
-                return {"fault": faults.get(str(loaded), loaded)}
-            self.loaded = True
+            loaded = self._reply(0, START_SECONDS)
+            if not isinstance(loaded, dict):
+                return faults.get(str(loaded), str(loaded))
+            self.parameters = loaded
+        return ""
+
+    def ask(self, content: Any, seconds: float) -> Any:
+        """The reply to a request, JSON but for values as text; "timeout" or "crash" for none."""
         number = secrets.randbits(64)
         self.channel.settimeout(seconds)
         # A worker that has just died, or that reads nothing, is noticed when its reply is awaited.
         with suppress(OSError):
-            self.channel.sendall(json.dumps([number, content]).encode() + b"\n")
+            line = json.dumps([number, content], default=str)
+            self.channel.sendall(line.encode() + b"\n")
         return self._reply(number, seconds)
 
     def _reply(self, number: int, seconds: float) -> Any:
@@ -129,6 +139,7 @@ class RewardFunction:
     | `workers` | processes at most; None: one a core |
     | `error_limit` | share of a call's completions, at least 50, that may be late or crash |
     | `right_from` | None: rewards are 0 or 1; a number: any, and an answer is right from there on |
+    | `late` | the reward of a call that is late or crashes; None: the rollout is lost |
 
     It has the methods of `Verifier`. LabError: the spec names no function.
     """
@@ -140,9 +151,10 @@ class RewardFunction:
         workers: int | None = None,
         error_limit: float = 0.02,
         right_from: float | None = None,
+        late: float | None = None,
     ) -> None:
         check_reward(spec)
-        self.spec = spec
+        self.spec, self.late = spec, late
         self.right_from = None if right_from is None else real("right_from", right_from)
         self.error_limit = real("error_limit", error_limit, 0, 1)
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -167,23 +179,38 @@ class RewardFunction:
         """None: the function alone knows what an answer means."""
         return {}
 
-    def check(self, responses: Sequence[str], golds: Sequence[str]) -> list[Verdict]:
+    def require(self, columns: Collection[str]) -> None:
+        """LabError: the function cannot be loaded, or names what is not among these columns."""
+        reply, printed = self._ask([dict.fromkeys(columns)], load_only=True)
+        self._show(printed)
+        self._read(reply)
+
+    def check(
+        self, responses: Sequence[str], golds: Sequence[str], rows: Sequence[Row] = ()
+    ) -> list[Verdict]:
         """One verdict a response, in order; its reason is the function.
 
-        LabError: the function fails, or returns something else than 0, 1 or None (a finite number
-        or None, with `right_from`) for every response; too many calls are late or crash.
+        `rows`: the other columns of each response's problem. LabError: the function names one that
+        is not there, fails, or returns something else than 0, 1 or None (a finite number or None,
+        with `right_from`) for every response; too many calls are late or crash.
         """
-        rows = [*enumerate(paired(responses, golds))]
-        rewards = self._judge(rows, BATCH)
+        pairs = paired(responses, golds)
+        asked: list[tuple[int, Row]] = [
+            (place, {**row, "completions": response, "answers": gold})
+            for place, ((response, gold), row) in enumerate(
+                zip(pairs, rows or [{}] * len(pairs), strict=True)
+            )
+        ]
+        rewards = self._judge(asked, BATCH)
         # A call that failed is made again one by one, so that it loses as little as possible.
-        rewards |= self._judge([row for row in rows if row[0] not in rewards], 1)
-        lost = len(rows) - len(rewards)
-        if len(rows) >= MIN_CHECKS and lost > self.error_limit * len(rows):
+        rewards |= self._judge([each for each in asked if each[0] not in rewards], 1)
+        lost = 0 if self.late is not None else len(asked) - len(rewards)
+        if len(asked) >= MIN_CHECKS and lost > self.error_limit * len(asked):
             raise LabError(
-                f"{self.spec} was late or crashed for {lost} of {len(rows)} completions: the limit"
+                f"{self.spec} was late or crashed for {lost} of {len(asked)} completions: the limit"
                 f" is {self.error_limit:.1%}; make it faster, or let it return None"
             )
-        return [self._verdict(rewards.get(row)) for row, _ in rows]
+        return [self._verdict(rewards.get(place, self.late)) for place, _ in asked]
 
     def _verdict(self, reward: float | None) -> Verdict:
         if reward is None:
@@ -192,32 +219,43 @@ class RewardFunction:
         grade = None if self.right_from is None else reward
         return Verdict("right" if right else "wrong", self.spec, None, grade)
 
-    def _judge(self, rows: list[tuple[int, tuple[str, str]]], size: int) -> dict[int, float | None]:
-        """The rewards by row, in calls of `size` completions; none for those that failed."""
-        batches = [rows[at : at + size] for at in range(0, len(rows), size)]
+    def _judge(self, asked: list[tuple[int, Row]], size: int) -> dict[int, float | None]:
+        """The rewards by place, in calls of `size` completions; none for those that failed."""
+        batches = [asked[at : at + size] for at in range(0, len(asked), size)]
         rewards: dict[int, float | None] = {}
         with ThreadPoolExecutor(self._size) as threads:
             try:
-                replies = threads.map(self._ask, batches)
+                replies = threads.map(self._ask, [[row for _, row in batch] for batch in batches])
                 for batch, (reply, printed) in zip(batches, replies, strict=True):
                     self._show(printed)
                     if reply not in ("timeout", "crash"):
-                        rewards |= zip((row for row, _ in batch), self._read(reply), strict=True)
+                        places = (place for place, _ in batch)
+                        rewards |= zip(places, self._read(reply)["rewards"], strict=True)
             except BaseException:
                 threads.shutdown(wait=False, cancel_futures=True)
                 self.__exit__()  # those that are busy, too
                 raise
         return rewards
 
-    def _ask(self, batch: list[tuple[int, tuple[str, str]]]) -> tuple[Any, bytes]:
+    def _ask(self, rows: list[Row], load_only: bool = False) -> tuple[Any, bytes]:
         """A worker's reply to a call, and what the function has printed by then."""
         worker = self._free_worker()
-        seconds = self.seconds * len(batch)
-        completions, answers = zip(*(pair for _, pair in batch), strict=True)
-        reply = worker.ask((seconds, completions, answers), seconds)
+        seconds = self.seconds * len(rows)
+        reply: Any = {"fault": worker.load()}
+        names = worker.parameters or {}
+        there = {"completions", "answers"}.union(*rows)
+        if missing := [name for name in names if names[name] and name not in there]:
+            reply = {
+                "fault": f"asks for {', '.join(missing)}, and the columns are"
+                f" {', '.join(sorted(there))}"
+            }
+        elif worker.parameters is not None and not load_only:
+            wanted = there if "**" in names else there & names.keys()
+            columns = {name: [row.get(name) for row in rows] for name in sorted(wanted)}
+            reply = worker.ask((seconds, len(rows), columns), seconds)
         printed, worker.printed = worker.printed, b""
         with self._turn:
-            if worker.loaded and reply not in ("timeout", "crash"):
+            if worker.parameters is not None and reply not in ("timeout", "crash"):
                 self._idle.append(worker)
             elif worker in self._workers:
                 self._workers.remove(worker)
@@ -256,8 +294,8 @@ class RewardFunction:
                     f"lab: what else {self.spec} prints is not shown", file=sys.stderr, flush=True
                 )
 
-    def _read(self, reply: dict[str, Any]) -> list[float | None]:
-        """The rewards in a worker's reply. LabError: a fault of the function."""
+    def _read(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """A worker's reply. LabError: a fault of the function."""
         if fault := reply.get("fault"):
             cure = (
                 "0, 1 or None for each, or take an estimator of real rewards (lab.lift)"
@@ -265,10 +303,10 @@ class RewardFunction:
                 else "a finite number or None for each"
             )
             raise LabError(
-                f"the reward {self.spec} {fault}: give a function of completions and answers that"
-                f" returns {cure}"
+                f"the reward {self.spec} {fault}: give a function of completions, prompts, answers"
+                f" or other columns that returns {cure}"
             )
-        return reply["rewards"]
+        return reply
 
 
 def check_reward(spec: str) -> None:
@@ -288,7 +326,11 @@ Judge = Verifier | RewardFunction  # both have `check` and `unparsable`
 def judge(
     style: str, reward: str, error_limit: float = 0.02, right_from: float | None = None
 ) -> Judge:
-    """The reward function `reward`; without one, the verifier, whose answers are right or wrong."""
+    """The reward function `reward`; without one, the verifier, whose answers are right or wrong.
+
+    What a model says to one of the lab, of reasoning_gym's, is wrong where its check is late.
+    """
     if reward:
-        return RewardFunction(reward, error_limit=error_limit, right_from=right_from)
+        late = 0.0 if is_ours(reward) else None
+        return RewardFunction(reward, error_limit=error_limit, right_from=right_from, late=late)
     return Verifier(style, error_limit=error_limit)

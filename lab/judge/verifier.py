@@ -24,8 +24,9 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lab.errors import LabError, one_of, real
 from lab.judge.equality import read_gold, settle, split_tolerance
@@ -88,8 +89,13 @@ class Verifier:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def check(self, responses: Sequence[str], golds: Sequence[str]) -> list[Verdict]:
-        """One verdict a response, in order.
+    def require(self, columns: Collection[str]) -> None:
+        """Nothing: no other column than the gold is read."""
+
+    def check(
+        self, responses: Sequence[str], golds: Sequence[str], rows: Sequence[Any] = ()
+    ) -> list[Verdict]:
+        """One verdict a response, in order; `rows`, for reward functions, are not read.
 
         LabError: the lengths differ, something is not text, or more than `error_limit` of at least
         50 checks are errors.

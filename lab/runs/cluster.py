@@ -24,10 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, whole
-from lab.judge.verifier import Verifier
-from lab.llm.data.prompts import load_prompt
 from lab.llm.train import verl_config
-from lab.llm.train.task import loaded_set
+from lab.llm.train.task import Task, loaded_set, unusable
 from lab.runs.experiments import PRESETS, experiment, experiments
 from lab.runs.run_folder import Run, write_atomically, write_parquet
 
@@ -132,7 +130,7 @@ def job(name: str, given: dict[str, Any]) -> Job:
             f"{', '.join(known)}"
         )
     # Without a trainer: the checks of the single-node trainer do not apply to verl.
-    config = replace(chosen, trainer=None).configure(scale, parameters)
+    config = replace(chosen, trainer=None).configure(scale, parameters, ".")
     assert isinstance(config, LanguageModelConfig)
     cluster_job = Job(config, nodes, gpus)
     _ = cluster_job.settings  # computed here, so that a job that verl cannot do is refused
@@ -143,10 +141,9 @@ def prepare(cluster_job: Job) -> Run:
     """Write the folder of a job and return it; needs verl and the problem sets."""
     config = cluster_job.config
     verl_settings = verl_config.compose(cluster_job.settings)
-    template = load_prompt(config.prompt)
-    tables = {"train.parquet": _parquet(config, config.train_set, "train", template)}
+    tables = {"train.parquet": _parquet(config, config.train_set, "train")}
     for name in config.eval_sets:
-        tables[verl_config.eval_file_name(name)] = _parquet(config, name, "test", template)
+        tables[verl_config.eval_file_name(name)] = _parquet(config, name, "test")
     if len(tables) != 1 + len(config.eval_sets):
         raise LabError(
             f"eval_sets = {config.eval_sets}: two of them would have the same file; rename one"
@@ -169,16 +166,16 @@ def _quoted(argument: str) -> str:
     return '"' + re.sub(r'["`\\]|\$(?!RUN\b|STARTED\b)', r"\\\g<0>", argument) + '"'
 
 
-def _parquet(config: LanguageModelConfig, name: str, split: str, template: Any) -> pa.Table:
+def _parquet(config: LanguageModelConfig, name: str, split: str) -> pa.Table:
     """A problem set in verl's format.
 
     Problems are left out if their gold answers cannot be compared with.
     """
     import pyarrow as pa
 
-    loaded = loaded_set(config, name, split)
-    with Verifier(config.style) as verifier:
-        broken = verifier.unparsable([problem.answer for problem in loaded.problems])
+    loaded, task = loaded_set(config, name, split), Task.of(config)
+    with task.judge() as judge:
+        broken = unusable(judge, loaded.problems)
     numbered = enumerate(loaded.problems)
     usable = [problem for index, problem in numbered if problem.answer and index not in broken]
     dropped = len(loaded.problems) - len(usable)
@@ -189,4 +186,4 @@ def _parquet(config: LanguageModelConfig, name: str, split: str, template: Any) 
             f"{name} has {len(usable)} usable problems and a batch takes {config.prompts}: "
             "lower prompts, or take another set"
         )
-    return pa.Table.from_pylist(verl_config.rows(usable, template, split))
+    return pa.Table.from_pylist(verl_config.rows(usable, task, split))

@@ -60,8 +60,8 @@ def model_digest(model: str) -> str:
 
 
 def reward_digest(spec: str) -> str:
-    """The digest of a reward function's file and what it imports."""
-    return digest(_of_reward(spec))
+    """The digest of a reward function's file and what it imports; of one of the lab, its code."""
+    return code_digest() if is_ours(spec) else digest(_of_reward(spec))
 
 
 def digest(value: Any) -> str:
@@ -91,13 +91,16 @@ def _of_estimator(text: str, config: Config) -> Parts:
 
 
 def _of_problems(name: str, config: Config) -> Parts:
-    """A data file; a set's files in an offline folder; the code of a plugin's set."""
+    """A data file; a set's files in an offline folder; the code of a plugin's set; a version."""
     from lab.llm.data.datasets import DATASETS, find_files
-    from lab.llm.data.problem_sets import is_file, registered
+    from lab.llm.data.gym_sets import VERSION
+    from lab.llm.data.problem_sets import is_file, is_gym, registered
 
     family, folder = name.partition("(")[0], getattr(config, "folder_of_data", "")
     if is_file(name):
         return _files([Path(name)])
+    if is_gym(name):
+        return [(name, VERSION)]
     if family in DATASETS:
         return _files(find_files(name, Path(folder)) if folder else [])
     return [] if family == "arithmetic" else _code([registered(name)[0]])

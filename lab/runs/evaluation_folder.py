@@ -1,7 +1,8 @@
 """Evaluation folders: answers are sampled once and can be scored many times.
 
     provenance.json              commit, versions, device and command of the first session
-    problems.parquet             id, question, answer (the reference answer), source
+    problems.parquet             id, question, answer (the reference answer), source, prompt, and
+                                 the other columns of each as JSON
     settings.json                model, engine, set, prompt and sampling; written before any answer
     samples/part-00000.parquet   complete problems, one row per answer; written atomically
     done.json                    written last; only with it is the evaluation complete
@@ -35,11 +36,11 @@ from lab.judge import verifier as verifier_module
 from lab.judge.extract import extract
 from lab.judge.rewards import Judge
 from lab.judge.verifier import MIN_CHECKS, Verdict, Verifier
-from lab.llm.data.datasets import ProblemSet
+from lab.llm.data.datasets import Problem, ProblemSet
 from lab.llm.data.prompts import Prompt
 from lab.llm.engines.base import Completion, Engine, Sampling
 from lab.llm.evals import evaluation_metrics
-from lab.llm.train.task import Task
+from lab.llm.train.task import Task, judged, unusable
 from lab.runs.contents import difference, digest, reward_digest
 from lab.runs.provenance import provenance
 from lab.runs.run_folder import write_json, write_parquet
@@ -90,9 +91,17 @@ class Evaluation:
     def finished(self) -> bool:
         return (self.path / "done.json").exists()
 
-    def problems(self) -> pd.DataFrame:
-        """One row per problem: id, question, answer, source."""
-        return pd.read_parquet(self.path / "problems.parquet")
+    def problems(self) -> list[Problem]:
+        """The problems, as they were when answers were last asked for."""
+        rows = pq.read_table(self.path / "problems.parquet").to_pylist()
+        return [Problem(**row | {"columns": json.loads(row.get("columns", "{}"))}) for row in rows]
+
+    def keep_problems(self, loaded: ProblemSet) -> None:
+        """Store what a reward function may ask of the problems besides question and answer."""
+        rows = [asdict(problem) for problem in loaded.problems]
+        for row in rows:
+            row["columns"] = json.dumps(row["columns"], default=str)
+        write_parquet(self.path / "problems.parquet", pa.Table.from_pylist(rows))
 
     def files(self) -> list[Path]:
         """The existing parts in order. LabError: a part is missing before the last one."""
@@ -208,8 +217,7 @@ def _open(evaluation: Evaluation, settings: dict[str, Any], loaded: ProblemSet) 
     if not (path / "settings.json").exists():
         (path / "samples").mkdir(exist_ok=True)
         write_json(path / "provenance.json", provenance())
-        rows = [asdict(problem) for problem in loaded.problems]
-        write_parquet(path / "problems.parquet", pa.Table.from_pylist(rows))
+        evaluation.keep_problems(loaded)
         write_json(path / "settings.json", settings)
     stored = evaluation.settings
     if key := difference(stored, settings):
@@ -303,7 +311,8 @@ def score(evaluation: Evaluation, task: Task | None = None) -> pd.DataFrame:
     name, code = task.style, judge_version()
     if task.reward:
         name = re.sub(r"[^\w.-]+", "_", task.reward)
-        code = f"{reward_digest(task.reward)} from {task.right_from}"
+        problems = hashlib.sha256((evaluation.path / "problems.parquet").read_bytes()).hexdigest()
+        code = f"{reward_digest(task.reward)} from {task.right_from} of {problems[:12]}"
     with task.judge() as judge:
         path = evaluation.path / f"scores-{name}.parquet"
         metadata = {"judge": code, "answers": str(evaluation.done["answers"])}
@@ -342,17 +351,14 @@ def _stored_metadata(path: Path) -> dict[str, str]:
 def _judged(evaluation: Evaluation, judge: Judge) -> pa.Table:
     """The scores of all parts. LabError: the verifier could not judge too many answers."""
     problems = evaluation.problems()
-    golds = dict(zip(problems["id"], problems["answer"], strict=True))
+    by_id = {problem.id: problem for problem in problems}
     # Problems whose reference answer cannot be read, with the reason.
-    unreadable = {
-        problems["id"][row]: reason
-        for row, reason in judge.unparsable([*problems["answer"]]).items()
-    }
+    unreadable = {problems[row].id: reason for row, reason in unusable(judge, problems).items()}
     shown = judge.style if isinstance(judge, Verifier) else judge.spec
     tables, errors, total = [], 0, 0
     with tqdm(total=evaluation.done["answers"], unit="answer", desc=f"scores, {shown}") as bar:
         for part in evaluation.samples(["problem", "index", "text"]):
-            scores = _scores(part, golds, unreadable, judge)
+            scores = _scores(part, by_id, unreadable, judge)
             tables.append(pa.Table.from_pandas(scores, SCORE_SCHEMA, preserve_index=False))
             verdicts = scores["verdict"][~scores["problem"].isin(unreadable)]
             errors, total = errors + int((verdicts == "error").sum()), total + len(verdicts)
@@ -369,7 +375,7 @@ def _judged(evaluation: Evaluation, judge: Judge) -> pa.Table:
 
 
 def _scores(
-    part: pd.DataFrame, golds: Mapping[str, str], unreadable: Mapping[str, str], judge: Judge
+    part: pd.DataFrame, by_id: Mapping[str, Problem], unreadable: Mapping[str, str], judge: Judge
 ) -> pd.DataFrame:
     """The scores of one part; each distinct answer to a problem is judged once.
 
@@ -381,10 +387,10 @@ def _scores(
     part = part.assign(key=answers)
     pairs = part.drop_duplicates(["problem", "key"])
     readable = pairs[~pairs["problem"].isin(unreadable)]
-    responses = readable["text"].tolist()
-    judged = iter(judge.check(responses, [golds[name] for name in readable["problem"]]))
+    asked = [by_id[name] for name in readable["problem"]]
+    found = iter(judged(judge, readable["text"].tolist(), asked))
     verdicts = [
-        Verdict("error", unreadable[name], None) if name in unreadable else next(judged)
+        Verdict("error", unreadable[name], None) if name in unreadable else next(found)
         for name in pairs["problem"]
     ]
     # An empty box takes no part in a vote.

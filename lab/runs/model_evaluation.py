@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, one_of, whole
-from lab.judge.rewards import check_reward
 from lab.llm.data.datasets import ProblemSet
-from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Engine, Sampling, load_tokenizer
 from lab.llm.engines.factory import ENGINES
 from lab.llm.engines.models import model_folder
 from lab.llm.evals import evaluation_tables
 from lab.llm.evals.evaluation_metrics import summary
-from lab.llm.train.task import Task
+from lab.llm.train.task import Task, unusable
 from lab.runs.contents import digest
 from lab.runs.evaluation_folder import (
     PART_ANSWERS,
@@ -59,13 +56,7 @@ class Request(Task):
                 "no engine was named: add engine=transformers (a laptop) or engine=vllm (a GPU)"
             )
         one_of("engine", self.engine, ENGINES)
-        one_of("style", self.style, ("strict", "lenient"))
-        for each in fields(Task):  # a default may lie outside of what a training takes
-            if (value := getattr(self, each.name)) != each.default:
-                LanguageModelConfig.rules()[each.name].checked(f"lab eval: {each.name}", value)
-        load_prompt(self.prompt)
-        if self.reward:
-            check_reward(self.reward)
+        self.check()
 
     @property
     def sampling(self) -> Sampling:
@@ -95,15 +86,16 @@ def evaluate(model: str, sets: Sequence[str] = (), **settings: Any) -> list[eval
     table a selection.
     """
     found = find_model(model, settings.keys() | ({"eval_sets"} if sets else set()))
-    request = Request(**{**found.settings, **settings})
-    if not (sets or found.sets):
+    request, sets = Request(**{**found.settings, **settings}), sets or found.sets
+    if not sets:
         raise LabError(
             "no set was named: name at least one, such as math500 or arithmetic(level=2)"
         )
-    prompt, sampling = load_prompt(request.prompt), request.sampling
+    request = request.of_sets(sets)
+    prompt, sampling = request.template, request.sampling
     evaluations: list[Evaluation] = []
     engine: Engine | None = None
-    for loaded in _problem_sets(request, sets or found.sets, found):
+    for loaded in _problem_sets(request, sets, found):
         wanted = request_settings(loaded, prompt, sampling) | request.judged_by
         name = result_name(found.name, loaded.source, [found.weights, request.engine, wanted])
         evaluation = Evaluation(runs_root() / "evaluations" / name)
@@ -111,6 +103,7 @@ def evaluate(model: str, sets: Sequence[str] = (), **settings: Any) -> list[eval
             engine = engine or found.load(request.engine)
             identity = {"weights": found.weights, **request.judged_by}
             sample(engine, loaded, prompt, sampling, evaluation.path, request.part, **identity)
+        evaluation.keep_problems(loaded)  # an edited column judges the same answers anew
         evaluations.append(evaluation)
     rows = [table_row(evaluation, request) for evaluation in evaluations]
     caption = evaluation_tables.caption(
@@ -129,10 +122,12 @@ def evaluate(model: str, sets: Sequence[str] = (), **settings: Any) -> list[eval
 def _problem_sets(task: Request, names: Sequence[str], model: Model) -> list[ProblemSet]:
     """The sets, without what a training leaves out where the task is that of one."""
     loaded = [task.problem_set(name, task.problems) for name in names]
-    if not task.max_prompt_tokens:
-        return loaded
-    tokenizer = load_tokenizer(model_folder(model.base)[0])
     with task.judge() as judge:
+        if not task.max_prompt_tokens:
+            for each in loaded:
+                unusable(judge, each.problems)  # refuses a reward function of other columns
+            return loaded
+        tokenizer = load_tokenizer(model_folder(model.base)[0])
         usable = [task.usable(each, tokenizer, judge) for each in loaded]
     return [
         replace(each, problems=tuple(problem for problem, _ in kept))

@@ -122,8 +122,10 @@ def _evaluation_counts(path: Path) -> Counts:
         "problem": f"{len(problems)} of {settings['set']}",
         "reward": f"the judge's; {right.sum():,} of {n.sum():,} answers right",
     }
-    said = evaluation.problems().set_index("id").loc[problems, ["question", "answer"]]
-    stated = said.to_dict("list")
+    by_id = {problem.id: problem for problem in evaluation.problems()}
+    stated = {
+        name: [getattr(by_id[each], name) for each in problems] for name in ("question", "answer")
+    }
     return Counts(problems, n, right, notes, meaning=meaning, keys=problems, stated=stated)
 
 

@@ -35,35 +35,33 @@ MEASURED = (
 class Forecast:
     """A forecast of a training.
 
-    `table` has a row for each quantity and visit: value, and low and high of its 90% interval, nan
-    where there is none. `unsolved` has a row for each problem without a right rollout so far: the
-    chance that its group at the end is all wrong.
+    `table` has a row for each visit: the mean pass rate, and low and high of its 90% interval, nan
+    where it was seen. `problems` has a row for each problem: its n and right so far, and at the
+    last visit its pass rate, the 90% interval of the right ones of a group, and the chance of none.
     """
 
     notes: list[str]
     table: pd.DataFrame
-    unsolved: pd.DataFrame
+    problems: pd.DataFrame
     seen: int
 
     def lines(self) -> list[str]:
         """The report, line by line."""
-        visits = self.table["visit"].unique()
-        last = visits[-1] - self.seen
-        shown = {self.seen, *(self.seen + max(1, round(part * last)) for part in (0.25, 0.5, 1))}
-        part = self.table[self.table["visit"].isin(shown)]
-        cells = [
-            f"{value:.3f}" + (f" [{low:.3f}, {high:.3f}]" if low <= high else "")
-            for value, low, high in part[["value", "low", "high"]].to_numpy()
+        later = self.table[self.table["visit"] > self.seen]
+        rows = later.iloc[sorted({round(part * (len(later) - 1)) for part in (0, 0.25, 0.5, 1)})]
+        before = self.table[self.table["visit"] == self.seen].iloc[0]
+        lines = [f"visit {self.seen}, the last that was seen: mean pass rate {before['mean']:.3f}"]
+        lines += [
+            f"visit {row.visit}: {row.mean_:.3f} [{row.low:.3f}, {row.high:.3f}]"
+            for row in rows.rename(columns={"mean": "mean_"}).itertuples()
         ]
-        wide = part.assign(cell=cells).pivot(index="what", columns="visit", values="cell")
-        wide = wide.loc[part["what"].unique()].rename_axis(index=None, columns="visit")
-        return [*self.notes, "", *wide.fillna("").to_string().splitlines(), "", MEASURED]
+        return [*self.notes, "", *lines, "", MEASURED]
 
     def json(self) -> str:
         """All of it, as a JSON document."""
         numbers = self.table.astype(object).where(self.table.notna(), None)
         parts = {"notes": [*self.notes, MEASURED], "numbers": numbers.to_dict("records")}
-        parts["unsolved"] = self.unsolved.to_dict("records")
+        parts["problems"] = self.problems.to_dict("records")
         return json.dumps(parts, indent=1, ensure_ascii=False)
 
 
@@ -113,8 +111,8 @@ def forecast(
     """Forecast the next `ahead` visits of every problem, by default as many as were seen.
 
     `path` is what `lab.show.audit.read_counts` reads. `estimator` is what the training uses, by
-    default that of a run of the lab. Shares of dead groups and pass@k are of groups of `rollouts`,
-    by default the most frequent n. LabError: what cannot be read, has no two visits, or chose its
+    default that of a run of the lab. What a group will show is said of groups of `rollouts`, by
+    default the most frequent n. LabError: what cannot be read, has no two visits, or chose its
     problems by their pass rates.
     """
     counts = read_counts(path, choice, every_step=True)
@@ -131,16 +129,15 @@ def forecast(
         )
     N = whole("rollouts", rollouts or int(np.bincount(n[n > 0]).argmax()), least=2)
     found = fit(n, right, estimator)
-    rows = [
-        (visit + 1, *row)
-        for visit in range(seen)
-        for row in _seen_rows(n[:, visit], right[:, visit], N)
-    ]
-    never = right.sum(axis=1) == 0
+    rows = []
+    for visit, (tried, solved) in enumerate(zip(n.T, right.T, strict=True), 1):
+        there = tried > 0
+        rows.append((visit, float((solved[there] / tried[there]).mean()), np.nan, np.nan))
+    size = np.full(len(n), N)
     for later in found.later(ahead):
-        rows += [(later.visit, *row) for row in _rows(later, N, never)]
-    stays = later.mass[never] @ (1 - P) ** N
-    columns = ["visit", "what", "value", "low", "high"]
+        draws = mean_draws(later.mass, later.population @ P, size)
+        low, high = np.quantile(draws, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+        rows.append((later.visit, float(draws.mean()), float(low), float(high)))
     return Forecast(
         [
             f"{path}: {seen} visits of {len(n)} problems, forecast to visit {seen + ahead};"
@@ -148,8 +145,8 @@ def forecast(
             *counts.notes,
             _said(found, estimator),
         ],
-        pd.DataFrame(rows, columns=columns),
-        pd.DataFrame({"problem": names[never], "all wrong at the end": stays.round(4)}),
+        pd.DataFrame(rows, columns=["visit", "mean", "low", "high"]),
+        _of_problems(names, n, right, later, N),
         seen,
     )
 
@@ -192,32 +189,20 @@ def _visits(path: Path, counts: Counts) -> tuple[np.ndarray, np.ndarray, np.ndar
     return n, right, np.array(counts.keys)[np.unique(problem, return_index=True)[1]]
 
 
-def _seen_rows(n: np.ndarray, right: np.ndarray, N: int) -> list[tuple[str, float, float, float]]:
-    """What a visit showed; dead groups only where all have N rollouts."""
-    there = n > 0
-    rows = [("mean pass rate", float((right[there] / n[there]).mean()), np.nan, np.nan)]
-    if (n[there] == N).all():
-        wrong, all_right = (right[there] == 0).mean(), (right[there] == N).mean()
-        rows.append((f"groups of {N} all wrong (1 - pass@{N})", float(wrong), np.nan, np.nan))
-        rows.append((f"groups of {N} all right", float(all_right), np.nan, np.nan))
-    return rows
+def _of_problems(
+    names: np.ndarray, n: np.ndarray, right: np.ndarray, last: Later, N: int
+) -> pd.DataFrame:
+    """What each problem showed, and what its group of N at the last visit may show."""
+    from scipy.stats import binom
 
-
-def _rows(later: Later, N: int, never: np.ndarray) -> list[tuple[str, float, float, float]]:
-    """What a later visit will show. Only the mean has an interval: those of dead groups were
-    measured, and too narrow.
-    """
-    draws = mean_draws(later.mass, later.population @ P, np.full(len(later.mass), N))
-    low, high = np.quantile(draws, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
-    rows = [("mean pass rate", float(draws.mean()), float(low), float(high))]
-    mean = later.population.mean(axis=0)
-    wrong, right = float(mean @ (1 - P) ** N), float(mean @ P**N)
-    rows.append((f"groups of {N} all wrong (1 - pass@{N})", wrong, np.nan, np.nan))
-    rows.append((f"groups of {N} all right", right, np.nan, np.nan))
-    if never.any():
-        stays = float((later.mass[never] @ (1 - P) ** N).sum())
-        rows.append((f"of {never.sum()} never solved, still 0 of {N}", stays, np.nan, np.nan))
-    return rows
+    below = (last.mass @ binom.pmf(np.arange(N + 1), N, P[:, None])).cumsum(axis=1)
+    table = pd.DataFrame({"problem": names, "n": n.sum(axis=1), "right": right.sum(axis=1)})
+    return table.assign(
+        rate=(last.mass @ P).round(4),
+        low=(below < (1 - LEVEL) / 2).sum(axis=1),
+        high=(below < (1 + LEVEL) / 2).sum(axis=1),
+        none=below[:, 0].round(4),
+    )
 
 
 def _said(found: Fit, estimator: str | None) -> str:
@@ -230,18 +215,13 @@ def _said(found: Fit, estimator: str | None) -> str:
 
 
 def draw(report: Forecast) -> Figure:
-    """The mean pass rate and the shares of dead groups: what was seen, and the fan of the rest."""
-    figure, _ = plots.panels(2, 1, plots.PAGE, 2.6)
-    quantities = [what for what in report.table["what"].unique() if "never" not in what]
-    panels = (quantities[:1], [what for what in quantities if what.startswith("groups")])
-    for axes, shown in zip(figure.axes, panels, strict=True):
-        for what, color in zip(shown, ("C0", "C3", "C2")[-len(shown) :], strict=True):
-            rows = report.table[report.table["what"] == what]
-            before, after = rows[rows["visit"] <= report.seen], rows[rows["visit"] > report.seen]
-            axes.plot(before["visit"], before["value"], color=color, marker=".", label=what)
-            axes.plot(after["visit"], after["value"], color=color, linestyle="--")
-            axes.fill_between(after["visit"], after["low"], after["high"], color=color, alpha=0.2)
-        axes.axvline(report.seen + 0.5, color="0.6", linewidth=0.8)
-        axes.set(xlabel="visit (dashed: forecast; band: 90%)", ylim=(0, 1))
-        axes.legend()
+    """The mean pass rate: what was seen, and the fan of the rest."""
+    figure, axes = plots.panels(1, 1, plots.PAGE, 2.6)
+    table = report.table
+    before, after = table[table["visit"] <= report.seen], table[table["visit"] > report.seen]
+    axes.plot(before["visit"], before["mean"], color="C0", marker=".", label="seen")
+    axes.plot(after["visit"], after["mean"], color="C0", linestyle="--", label="forecast, 90%")
+    axes.fill_between(after["visit"], after["low"], after["high"], color="C0", alpha=0.2)
+    axes.set(xlabel="visit", ylabel="mean pass rate", ylim=(0, 1))
+    axes.legend()
     return figure

@@ -459,7 +459,7 @@ def _sequence_clip(reading: Reading, ratio: str, clip: Any) -> None:
         reading.undone.append(
             f"a ratio of sequences with a clip of {clip:g}: it is the mean over an answer's tokens,"
             " so 100 tokens must together change by"
-            f" a factor of {(1 + clip) ** 100:.0e}; GSPO's paper clips at 3e-4"
+            f" a factor of {(1 + clip) ** 100:.0e}; verl's example of GSPO clips at 3e-4"
         )
 
 

@@ -7,10 +7,11 @@ code of a repository is run.
 
 from __future__ import annotations
 
+import csv
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,18 @@ class Problem:
     question: str
     answer: str
     source: str  # the name of the data set
+    prompt: str = ""  # the question in a task's template, without what a chat template adds
+    columns: Mapping[str, Any] = field(default_factory=dict, hash=False)  # all of its row
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """What a reward function may name besides `completions` (`lab.judge.rewards`).
+
+        These are the columns as they stand in the file, what the lab reads of them, and the prompt.
+        """
+        read = {name: getattr(self, name) for name in ("id", "source", "question", "answer")}
+        prompts = {"prompts": self.prompt} if self.prompt else {}
+        return {**read, **self.columns, **prompts, "answers": self.answer}
 
 
 @dataclass(frozen=True)
@@ -168,7 +181,9 @@ def _problems_of_files(paths: Sequence[Path], spec: DatasetSpec) -> ProblemSet:
     options: dict[str, Any] = {"data_files": [str(path) for path in paths], "split": "train"}
     if kind == "csv":
         # Without these options pandas reads 007 as 7 and "None" as missing.
-        options |= {"converters": dict.fromkeys(spec.fields, str), "keep_default_na": False}
+        with open(paths[0], newline="", encoding="utf-8-sig", errors="replace") as file:
+            names = next(csv.reader(file), [])
+        options |= {"converters": dict.fromkeys(names, str), "keep_default_na": False}
     cure = "download it again, or write at least one row into it"
     table = _load_dataset(f"{place} is not readable as {kind}", cure, kind, **options)
     return _checked_problems(spec, table, place)
@@ -227,17 +242,16 @@ def _checked_problems(spec: DatasetSpec, table: Any, source: str) -> ProblemSet:
             f" split {spec.split!r} of {spec.hub} ({spec.pin}), or load a selection as a file of"
             " your own"
         )
-    rows = table.select_columns(list(spec.fields))
-    return numbered(spec.name, (_question_and_answer(values, spec) for values in rows))
+    return numbered(spec.name, ((*_question_and_answer(row, spec), row) for row in table))
 
 
-def numbered(source: str, rows: Iterable[tuple[str, str]]) -> ProblemSet:
-    """A set of pairs (question, answer), each under its number."""
+def numbered(source: str, rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> ProblemSet:
+    """A set of triples (question, answer, columns), each under its number."""
     problems, skipped = [], []
-    for number, (question, answer) in enumerate(rows):
+    for number, (question, answer, columns) in enumerate(rows):
         problem_id = f"{source}/{number}"
         if question.strip() and answer:
-            problems.append(Problem(problem_id, question, answer, source))
+            problems.append(Problem(problem_id, question, answer, source, columns=columns))
         else:
             skipped.append(problem_id)
     return ProblemSet(source, tuple(problems), tuple(skipped))

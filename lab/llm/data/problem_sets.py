@@ -5,17 +5,17 @@ your file.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError, parse_call, unknown, whole
-from lab.llm.data import arithmetic
+from lab.llm.data import arithmetic, gym_sets
 from lab.llm.data.datasets import DATASETS, KINDS, ProblemSet, load, numbered
 from lab.plugins import load_plugins, user_code
 
-SetFunction = Callable[..., Iterable[tuple[str, str]]]
+SetFunction = Callable[..., Iterable[tuple[str, str] | tuple[str, str, dict[str, Any]]]]
 
 
 def _arithmetic(split: str, *, level: int = 1) -> ProblemSet:
@@ -24,14 +24,18 @@ def _arithmetic(split: str, *, level: int = 1) -> ProblemSet:
     return ProblemSet(f"arithmetic(level={level})", tuple(generated), ())
 
 
-_registered: dict[str, Callable[..., Any]] = {"arithmetic": _arithmetic}
+_registered: dict[str, Callable[..., Any]] = {
+    "arithmetic": _arithmetic,
+    gym_sets.NAME: gym_sets.problems,
+}
 
 
 def register(function: SetFunction) -> SetFunction:
     """Decorator: make a function, a plugin's perhaps, the problem set of its name.
 
     `function(split, *, option=default, ...)` gives a finite number of pairs (question, gold answer)
-    of the split, "train" or "test", in the same order each time. LabError: the name is taken.
+    of the split, "train" or "test", in the same order each time; or triples, with a dict of other
+    columns for a reward function. LabError: the name is taken.
 
         @problem_sets.register
         def doubles(split, *, most=50):
@@ -58,7 +62,8 @@ def problem_set(
     """The first `problems` problems of a set, or all of them.
 
     `name` is "arithmetic" (level 1) or "arithmetic(level=2)", whose problems of `split` come in the
-    order of seed 0; a registered function's, with options in the same way; or a file or a set of
+    order of seed 0; a task of reasoning_gym (`lab.llm.data.gym_sets`) or a registered function's,
+    with options in the same way; or a file or a set of
     the table, as `lab.llm.data.datasets.load` reads them from `folder` and `columns`.
 
     LabError: there is no such set, or fewer than two of the problems have a gold answer.
@@ -89,6 +94,28 @@ def check_name(name: str) -> None:
     """LabError: a problem set of this name, or an option in it, is not known. Nothing is read."""
     if not (is_file(name) or name.partition("(")[0] in DATASETS):
         registered(name)
+    if is_gym(name):
+        gym_sets.tasks(name)
+
+
+def is_gym(name: str) -> bool:
+    """Whether a set's name is that of a task of reasoning_gym."""
+    return name.partition("(")[0] == gym_sets.NAME
+
+
+def reward_of(names: Collection[str], graded: bool) -> str:
+    """The reward function that comes with these sets, "" if none does.
+
+    LabError: with some of them one does, and with others none.
+    """
+    own = [name for name in names if is_gym(name)]
+    if own and len(own) < len(names):
+        others = [name for name in names if name not in own]
+        raise LabError(
+            f"{own[0]} has a verifier of its own, and {others[0]} has not: give sets of one kind,"
+            " or a reward for all"
+        )
+    return f"{gym_sets.__name__}:{'scores' if graded else 'solved'}" if own else ""
 
 
 def registered(name: str) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -99,9 +126,11 @@ def registered(name: str) -> tuple[Callable[..., Any], dict[str, Any]]:
     if family not in _registered:
         raise unknown("data set", family, [*DATASETS, *_registered])
     function, (_, options) = _registered[family], parse_call(name)
-    known = list(inspect.signature(function).parameters)[1:]
-    for option in options.keys() - set(known):
-        raise unknown(f"option of {family}", option, known)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    known = [parameter.name for parameter in parameters]
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        for option in options.keys() - set(known):
+            raise unknown(f"option of {family}", option, known)
     return function, options
 
 
@@ -116,9 +145,10 @@ def _of_function(name: str, split: str) -> ProblemSet:
         rows = list(rows)
     for number, row in enumerate(rows):
         match row:
-            case (str(), str()):
+            case (str(), str()) | (str(), str(), dict()):
                 continue
         raise LabError(
-            f"problem set {name}, row {number}: found {row!r}; give two texts, question and answer"
+            f"problem set {name}, row {number}: found {row!r}; give two texts, question and answer,"
+            " and after them a dict of other columns, if there are any"
         )
-    return numbered(name, rows)
+    return numbered(name, [(*row, {})[:3] for row in rows])

@@ -1,9 +1,9 @@
 """Prompts: named text files around a question, each with a hash, and how a completion ends.
 
-A file lab/presets/prompts/NAME.chat.txt becomes the single user turn of a chat, written by the
-model's own template; no system turn is added. NAME.txt is used as plain text. Files of your own
-work alike. `{question}` marks the place of the question, and the last newline of the file is not
-part of the prompt.
+A file lab/presets/prompts/NAME.chat.txt becomes the user turn of a chat, written by the model's own
+template, after a system turn if a system prompt is given. NAME.txt is used as plain text. Files of
+your own work alike. `{question}` marks the place of the question, and the last newline of the file
+is not part of the prompt.
 
 | name | from |
 |---|---|
@@ -41,23 +41,33 @@ class Prompt:
     name: str
     text: str  # with {question} in it
     chat: bool  # whether the text is the user turn of a chat template
+    system: str = ""  # the system turn before it, if any
 
     @property
     def hash(self) -> str:
         """The first 12 hex digits of the SHA-256 of text and form, for the record of a run."""
         form = "chat" if self.chat else "plain"
-        return hashlib.sha256(f"{form}\n{self.text}".encode()).hexdigest()[:12]
+        said = f"{form}\n{self.text}" + (f"\n{self.system}" if self.system else "")
+        return hashlib.sha256(said.encode()).hexdigest()[:12]
+
+    def of(self, question: str) -> str:
+        """The question in its place: the prompt, without what a chat template adds."""
+        # Plain replacement, not str.format: questions may contain braces.
+        return self.text.replace("{question}", question)
+
+    def turns(self, question: str) -> list[dict[str, str]]:
+        """The prompt of one question as the turns of a chat: the system's, if any, the user's."""
+        system = [{"role": "system", "content": self.system}] if self.system else []
+        return [*system, {"role": "user", "content": self.of(question)}]
 
     def render(self, question: str, tokenizer: Any = None) -> str:
         """The prompt of one question as text; a chat prompt needs a tokenizer with a template.
 
-        The template gets one user turn and `add_generation_prompt=True`, as in both official codes.
+        The template gets its turns and `add_generation_prompt=True`, as in both official codes.
         It writes its own special tokens: encode the result with `add_special_tokens=False`.
         """
-        # Plain replacement, not str.format: questions may contain braces.
-        text = self.text.replace("{question}", question)
         if not self.chat:
-            return text
+            return self.of(question)
         if getattr(tokenizer, "chat_template", None) is None:
             problem = (
                 "the tokenizer has no chat template" if tokenizer else "no tokenizer was given"
@@ -67,11 +77,11 @@ class Prompt:
                 " chat model, or take the prompt 'plain'"
             )
         return tokenizer.apply_chat_template(
-            [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True
+            self.turns(question), tokenize=False, add_generation_prompt=True
         )
 
 
-def load_prompt(name: str) -> Prompt:
+def load_prompt(name: str, system: str = "") -> Prompt:
     """Load the prompt of a name, or of a file of your own: a `name` that ends in .txt."""
     own = {path.name.split(".")[0]: path for path in FOLDER.glob("*.txt")}
     files = {name: Path(name)} if name.endswith(".txt") else own
@@ -82,7 +92,13 @@ def load_prompt(name: str) -> Prompt:
     text = files[name].read_text(encoding="utf-8").removesuffix("\n")
     if "{question}" not in text:
         raise LabError(f"{name} holds no {{question}}: write it where the question belongs")
-    return Prompt(name, text, files[name].name.endswith(".chat.txt"))
+    chat = files[name].name.endswith(".chat.txt")
+    if system and not chat:
+        raise LabError(
+            f"system_prompt = {system!r}: the prompt {name!r} is plain text and has no turns; write"
+            " it into the text, or take the turn of a chat, FILE.chat.txt"
+        )
+    return Prompt(name, text, chat, system)
 
 
 def stop_tokens(tokenizer: Any) -> dict[str, int]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
-from lab.judge.rewards import check_reward, judge
+from lab.judge.rewards import check_reward
 from lab.llm.data.problem_sets import check_name, is_file
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.adapters import check_adapter
@@ -20,7 +20,7 @@ from lab.llm.engines.model_costs import memory_lines, micro_batches, process_cou
 from lab.llm.engines.models import is_cached, locate_model, pinned
 from lab.llm.train.credit import credit_of
 from lab.llm.train.grpo_options import grpo_options
-from lab.llm.train.task import loaded_set, takes_real_rewards
+from lab.llm.train.task import Task, loaded_set, takes_real_rewards, unusable
 from lab.mathematics.estimators import estimator as find_estimator
 from lab.mathematics.memories import IN_THE_HEADER, has_memory
 from lab.mathematics.stopping import rule_of_training
@@ -34,7 +34,7 @@ def preflight(config: LanguageModelConfig) -> list[str]:
 
     Memory has a line only where it can be counted.
     """
-    load_prompt(config.prompt)
+    load_prompt(config.prompt, config.system_prompt)
     sets = (config.train_set, *config.eval_sets)
     for name in sets:
         check_name(name)
@@ -64,10 +64,11 @@ def _reward(config: LanguageModelConfig) -> list[str]:
             f"right_from = {config.right_from}: answers are right or wrong here; leave it out, or"
             " give a reward function and an estimator of real rewards, such as lift(maxrl)"
         )
-    if not config.reward:
+    reward = Task.of(config).reward
+    if not reward:
         return []
-    check_reward(config.reward)
-    line = f"  reward: {config.reward}, in place of the verifier and its style"
+    check_reward(reward)
+    line = f"  reward: {reward}, in place of the verifier and its style"
     if graded:
         line += f"; graded, and right on held-out sets from {config.right_from:g}"
     return [line]
@@ -176,15 +177,15 @@ def requirements(config: LanguageModelConfig) -> Iterator[tuple[str, str, str]]:
         remark += ", cached" if is_cached(config.model) else ", to be downloaded"
     yield f"model {name}", "", remark
     sets = [(config.train_set, "train"), *((name, "test") for name in config.eval_sets)]
-    with judge(config.style, config.reward) as verifier:
+    with Task.of(config).judge() as verifier:
         for set_name, split in sets:
             try:
                 loaded = loaded_set(config, set_name, split).problems
+                unreadable = len(unusable(verifier, loaded))
             except LabError as error:
                 # Without a network, each of the other sets would be tried for half a minute too.
                 yield f"set {set_name}", f"{error} (the sets after it were not tried)", ""
                 return
-            unreadable = len(verifier.unparsable([problem.answer for problem in loaded]))
             fault = ""
             if unreadable >= len(loaded) - 1:
                 fault = f"no two gold answers of {set_name} can be read: see lab data check"

@@ -14,6 +14,7 @@ from lab.errors import LabError
 from lab.judge.rewards import Judge
 from lab.llm.data.datasets import Problem
 from lab.llm.engines.base import Engine, Sampling
+from lab.llm.train.task import judged
 from lab.mathematics.metrics import pass_at_k
 from lab.shapes import Int
 from lab.training.rng import stream_seed
@@ -54,9 +55,10 @@ def count_right(
     number, so that a set may be split over processes.
     """
     groups = engine.sample([prompt for _, prompt in problems], sampling, first)
-    verdicts = verifier.check(
+    verdicts = judged(
+        verifier,
         [completion.text for group in groups for completion in group],
-        [problem.answer for problem, _ in problems for _ in range(sampling.n)],
+        [problem for problem, _ in problems for _ in range(sampling.n)],
     )
     outcome = np.reshape([verdict.outcome for verdict in verdicts], (-1, sampling.n))
     return np.stack([(outcome != "error").sum(1), (outcome == "right").sum(1)])

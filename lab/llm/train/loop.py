@@ -118,10 +118,10 @@ class Loop:
         """Judged answers to each problem of a step, with their advantages; and the metrics."""
         config = self.config
         numbers = problems_of_step(config.seed, step, config.prompts, len(self.problems))
-        problems, prompts = zip(*[self.problems[i] for i in numbers], strict=True)
-        golds = [problem.answer for problem in problems]
+        asked = [self.problems[i] for i in numbers]
+        problems, prompts = zip(*asked, strict=True)
         with self.engine.current() as engine:
-            answered = ask(config, self.credit, engine, self.verifier, step, prompts, golds)
+            answered = ask(config, self.credit, engine, self.verifier, step, asked)
             prompt_ids = encode_prompts(engine, prompts, config.max_tokens)
         rows = [
             [Row(ids, list(answer.ids), torch.tensor(answer.logp)) for answer, _ in each]

@@ -16,6 +16,7 @@ from lab.llm.data.datasets import Problem
 from lab.llm.data.prompts import LENGTH
 from lab.llm.engines.base import Completion, Engine, Sampling
 from lab.llm.train.credit import Credit
+from lab.llm.train.task import judged
 from lab.mathematics.estimators import Estimator
 from lab.mathematics.groups import Group, Rollout, make_groups, shares
 
@@ -28,10 +29,9 @@ def ask(
     engine: Engine,
     verifier: Judge,
     step: int,
-    prompts: Sequence[str],
-    golds: Sequence[str],
+    problems: Sequence[tuple[Problem, str]],
 ) -> list[list[Answered]]:
-    """The answers to each prompt, each with its verdict: N, or until a stopping rule is met.
+    """The answers to each problem, each with its verdict: N, or until a stopping rule is met.
 
     Where every answer was cut it warns, and `truncation` says what they count. LabError: none could
     be judged.
@@ -39,15 +39,17 @@ def ask(
     size = credit.round
     sampling = Sampling(size, config.temperature, config.top_p, config.max_tokens, config.seed)
     rounds = config.rollouts // size
-    answered: list[list[Answered]] = [[] for _ in prompts]
-    asked = list(range(len(prompts)))
+    answered: list[list[Answered]] = [[] for _ in problems]
+    asked = list(range(len(problems)))
     for number in range(step * rounds, (step + 1) * rounds):
         # Every round of every step has random numbers of its own.
-        sampled = engine.sample([prompts[i] for i in asked], sampling, first=number * len(prompts))
+        prompts = [problems[i][1] for i in asked]
+        sampled = engine.sample(prompts, sampling, first=number * len(problems))
         verdicts = iter(
-            verifier.check(
+            judged(
+                verifier,
                 [answer.text for group in sampled for answer in group],
-                [golds[i] for i in asked for _ in range(size)],
+                [problems[i][0] for i in asked for _ in range(size)],
             )
         )
         for i, group in zip(asked, sampled, strict=True):

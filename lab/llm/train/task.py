@@ -8,29 +8,32 @@ where an answer is right whose reward reaches `right_from`.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from lab.configurations.language_models import LanguageModelConfig
-from lab.errors import LabError
-from lab.judge.rewards import Judge, judge
+from lab.errors import LabError, one_of
+from lab.judge.rewards import Judge, check_reward, judge
+from lab.judge.verifier import Verdict
 from lab.llm.data.datasets import Problem, ProblemSet
-from lab.llm.data.problem_sets import problem_set
-from lab.llm.data.prompts import load_prompt
+from lab.llm.data.problem_sets import is_file, problem_set, reward_of
+from lab.llm.data.prompts import Prompt, load_prompt
 from lab.mathematics.estimators import estimator as find_estimator
 from lab.mathematics.memories import has_memory
+from lab.plugins import is_ours
 from lab.training.rng import generator
 
 Usable = list[tuple[Problem, str]]  # problems, each with its prompt
 
 
 def takes_real_rewards(config: LanguageModelConfig) -> bool:
-    """Whether the estimator takes rewards other than 0 and 1; none with a memory does."""
+    """Whether the estimator takes rewards other than 0 and 1; none with a memory does, nor PPO."""
     spec = config.estimator
-    return not has_memory(spec) and find_estimator(spec).real is not None
+    return spec != "ppo" and not has_memory(spec) and find_estimator(spec).real is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,13 +42,14 @@ class Task:
 
     | field | meaning |
     |---|---|
-    | `prompt` | as `lab.llm.data.prompts.load_prompt` takes it |
+    | `prompt`, `system_prompt` | as `lab.llm.data.prompts.load_prompt` takes them |
     | `question_column`, `answer_column`, `folder_of_data` | where problems are read |
     | `max_prompt_tokens` | of a usable problem; 0: a problem is not left out for its length |
     | `style`, `reward`, `right_from`, `error_limit` | as `lab.judge.rewards.judge` takes them |
     """
 
     prompt: str = "plain"
+    system_prompt: str = ""
     question_column: str = "question"
     answer_column: str = "answer"
     folder_of_data: str = ""
@@ -59,24 +63,52 @@ class Task:
     def of(cls, config: LanguageModelConfig) -> Task:
         """The task of a training."""
         task = cls(**{each.name: getattr(config, each.name) for each in fields(cls)})
-        return task if takes_real_rewards(config) else replace(task, right_from=None)
+        if not takes_real_rewards(config):
+            task = replace(task, right_from=None)
+        return task.of_sets((config.train_set, *config.eval_sets))
+
+    def of_sets(self, names: Collection[str]) -> Self:
+        """The task with the reward that comes with its sets, unless it has one of its own."""
+        if self.reward and not is_ours(self.reward):
+            return self
+        return replace(self, reward=reward_of(names, self.right_from is not None))
+
+    def check(self) -> None:
+        """LabError: a value that no training takes; a prompt or a reward that is not there."""
+        one_of("style", self.style, ("strict", "lenient"))
+        for each in fields(Task):  # a default may lie outside of what a training takes
+            if (value := getattr(self, each.name)) != each.default:
+                LanguageModelConfig.rules()[each.name].checked(each.name, value)
+        _ = self.template
+        if self.reward:
+            check_reward(self.reward)
 
     def judge(self) -> Judge:
         """The judge of answers, in a `with`: it may hold worker processes."""
         return judge(self.style, self.reward, self.error_limit, self.right_from)
 
+    @property
+    def template(self) -> Prompt:
+        """The prompt around a question."""
+        return load_prompt(self.prompt, self.system_prompt)
+
     def problem_set(self, name: str, limit: int | None, split: str = "test") -> ProblemSet:
-        """The first `limit` problems of a set; see `lab.llm.data.problem_sets.problem_set`."""
+        """The first `limit` problems of a set; see `lab.llm.data.problem_sets.problem_set`.
+
+        Each has its prompt.
+        """
         columns = self.question_column, self.answer_column
-        return problem_set(name, limit or None, self.folder_of_data, split, columns)
+        loaded = problem_set(name, limit or None, self.folder_of_data, split, columns)
+        of = self.template.of
+        prompted = (replace(problem, prompt=of(problem.question)) for problem in loaded.problems)
+        return replace(loaded, problems=tuple(prompted))
 
     def usable(self, loaded: ProblemSet, tokenizer: Any, judge: Judge) -> Usable:
         """The problems with a gold answer that `judge` reads and a prompt that is short enough.
 
         LabError: fewer than two are usable.
         """
-        prompt = load_prompt(self.prompt)
-        unreadable = judge.unparsable([problem.answer for problem in loaded.problems])
+        prompt, unreadable = self.template, unusable(judge, loaded.problems)
         rendered = [
             (problem, prompt.render(problem.question, tokenizer))
             for row, problem in enumerate(loaded.problems)
@@ -95,6 +127,40 @@ class Task:
                 " max_prompt_tokens, or take another set"
             )
         return usable
+
+
+def described(task: Task, name: str) -> Iterator[str]:
+    """What `lab data check SET` prints: size, columns, a prompt, and how its golds are judged.
+
+    A gold is put to the verifiers in a box, to a function of one's own as it is.
+    """
+    own = task.reward and not is_ours(task.reward)
+    for split in ("test",) if is_file(name) else ("train", "test"):
+        loaded = task.problem_set(name, None, split)
+        with task.judge() as judge:
+            unreadable = unusable(judge, loaded.problems)
+            first = loaded.problems[:100]
+            golds = [each.answer if own else rf"\boxed{{{each.answer}}}" for each in first]
+            right = sum(one.outcome == "right" for one in judged(judge, golds, first))
+        yield f"{loaded}; {len(unreadable)} gold answers unreadable"
+        yield f"    columns: {', '.join(sorted(first[0].row))}"
+        yield f"    prompt: {first[0].prompt!r}"
+        yield f"    {right} of the first {len(first)} golds are right, as answers"
+
+
+def unusable(judge: Judge, problems: Sequence[Problem]) -> dict[int, str]:
+    """The problems whose gold answer `judge` cannot use, by index, with the reason.
+
+    LabError: it is a reward function of a column that no problem has.
+    """
+    judge.require({name for problem in problems for name in problem.row})
+    return judge.unparsable([problem.answer for problem in problems])
+
+
+def judged(judge: Judge, completions: Sequence[str], problems: Sequence[Problem]) -> list[Verdict]:
+    """One verdict a completion, each of the problem beside it."""
+    golds = [problem.answer for problem in problems]
+    return judge.check(completions, golds, [problem.row for problem in problems])
 
 
 def training_problems(

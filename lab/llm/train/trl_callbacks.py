@@ -38,7 +38,13 @@ from lab.llm.train.evaluation import (
 from lab.llm.train.grpo_options import grpo_options
 from lab.llm.train.optimizer import recorded_rate, set_learning_rate
 from lab.llm.train.rollouts import rollout_columns
-from lab.llm.train.task import Usable, held_out_problems, problems_of_step, training_problems
+from lab.llm.train.task import (
+    Usable,
+    held_out_problems,
+    judged,
+    problems_of_step,
+    training_problems,
+)
 from lab.llm.train.thread_generator import Channel, LoopStopped
 from lab.llm.train.trl_trainer import ObjectiveTrainer, PACSTrainer
 from lab.shapes import Int
@@ -132,8 +138,8 @@ class TRLRun(_TrainerCallback):
         model.config._name_or_path = place  # TRL loads the reference model from here
         rows = Dataset.from_list(
             [
-                {"problem": number, "prompt": prompt, "gold": problem.answer}
-                for number, (problem, prompt) in enumerate(self.problems)
+                {"problem": number, "prompt": prompt}
+                for number, (_, prompt) in enumerate(self.problems)
             ]
         )
         order = [
@@ -213,10 +219,11 @@ class TRLRun(_TrainerCallback):
         )
 
     def correctness_reward(
-        self, completions: Sequence[str], gold: Sequence[str], **_: Any
+        self, completions: Sequence[str], problem: Sequence[int], **_: Any
     ) -> list[float | None]:
         """TRL's reward function: 1, 0 or a grade; None where the verifier failed."""
-        return [verdict.reward for verdict in self.verifier.check(list(completions), list(gold))]
+        problems = [self.problems[number][0] for number in problem]
+        return [verdict.reward for verdict in judged(self.verifier, list(completions), problems)]
 
     def generate_rollouts(self, prompts: list[str], trainer: Any) -> dict[str, list]:
         """TRL's rollout function, for this process's part of the batch.

@@ -12,6 +12,7 @@ verl loads this by itself wherever the lab is installed (entry point `verl.plugi
 | their length, needed for that | `+algorithm.lab.max_tokens=4096` |
 | a policy gradient without clipping | `loss_mode=lab.policy_gradient` (below) |
 | the verifier | `reward.custom_reward_function.path=pkg://lab.llm.train.verl_adapter` |
+| a reward function | `+reward.custom_reward_function.reward_kwargs.reward=FILE.py:NAME` too |
 
 `loss_mode` is `actor_rollout_ref.actor.policy_loss.loss_mode` in full. verl's own `grpo` and
 `rloo` follow other rules (ddof 1, eps 1e-6; groups of one are scored). PACS is here as an
@@ -21,12 +22,15 @@ rewards nor groups.
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError
-from lab.judge.verifier import MIN_CHECKS, Verifier
+from lab.judge.rewards import Judge, judge
+from lab.judge.verifier import MIN_CHECKS, Verdict
 from lab.llm.engines.imports import transformers
 from lab.mathematics.estimators import ALIASES, OPERATIONS, advantages, estimator_names
 from lab.mathematics.estimators import estimator as find_estimator
@@ -148,23 +152,32 @@ def compute_score(
     ground_truth: str,
     extra_info: dict[str, Any] | None = None,
     style: str = "strict",
+    reward: str = "",
+    right_from: float | None = None,
 ) -> dict[str, float]:
-    """verl's reward function: 1 or 0, and `LOST` where the verifier gives no verdict.
+    """verl's reward function: 1, 0 or a grade, and `LOST` where the judge gives no verdict.
 
     Any thread may call it. `acc`, which verl's evaluation reports, counts a lost answer as wrong.
+    What a reward function does wrong is said on standard error, and the answer is lost.
     """
-    reward = _verifier(style).check([solution_str], [ground_truth])[0].reward
+    columns = json.loads((extra_info or {}).get("columns", "{}"))
+    try:
+        found = _judge(style, reward, right_from).check([solution_str], [ground_truth], [columns])
+        verdict = found[0]
+    except LabError as error:
+        print(f"lab: {error}", file=sys.stderr, flush=True)
+        verdict = Verdict("error", reward, None)
     return {
-        "score": LOST if reward is None else reward,
-        "acc": reward or 0.0,
-        "lost": float(reward is None),
+        "score": LOST if verdict.reward is None else verdict.reward,
+        "acc": float(verdict.outcome == "right"),
+        "lost": float(verdict.reward is None),
     }
 
 
 @cache
-def _verifier(style: str) -> Verifier:
-    """This process's verifier, without an error limit: a refusal in a reward worker goes unnoticed.
+def _judge(style: str, reward: str, right_from: float | None) -> Judge:
+    """This process's judge, without an error limit: a refusal in a reward worker goes unnoticed.
 
     `advantage` checks the share of lost rewards instead.
     """
-    return Verifier(style, error_limit=1.0)
+    return judge(style, reward, 1.0, right_from)

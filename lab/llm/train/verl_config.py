@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,9 @@ from typing import Any
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, parse_call
 from lab.llm.data.datasets import Problem
-from lab.llm.data.prompts import Prompt, load_prompt
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.models import locate_model, pinned
+from lab.llm.train.task import Task
 from lab.llm.train.verl_adapter import LOSS, PREFIX
 from lab.mathematics.estimators import Estimator
 from lab.mathematics.estimators import estimator as find_estimator
@@ -96,7 +96,12 @@ def settings(
         "trainer.n_gpus_per_node": gpus,
         "trainer.experiment_name": name,
     }
-    if not load_prompt(config.prompt).chat:
+    task = Task.of(config)
+    if task.reward:
+        given = {"reward": _reward(task.reward, folder), "right_from": task.right_from}
+        kwargs = "+reward.custom_reward_function.reward_kwargs"
+        table |= {f"{kwargs}.{key}": value for key, value in given.items()}
+    if not task.template.chat:
         table["actor_rollout_ref.model.custom_chat_template"] = UNCHANGED_TEMPLATE
     # verl's engine always sleeps while the model trains: 0 leaves it verl's own share, a half.
     if config.engine_memory:
@@ -141,11 +146,6 @@ def remarks(config: LanguageModelConfig) -> list[str]:
 def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
     """LabError for settings that verl does not have, or that it would treat differently."""
     config.check_pacs()
-    if config.reward:
-        raise LabError(
-            f"reward = {config.reward!r}: on a cluster the verifier judges; train on one node with"
-            " lab train, or give verl the function (reward.custom_reward_function)"
-        )
     if config.adapter != "none":
         raise LabError(
             f"adapter = {config.adapter!r}: lab cluster trains all weights; train on one node with"
@@ -195,6 +195,12 @@ def _model(model: str, folder: Path) -> str:
 def _from(folder: Path, place: str) -> str:
     """The path of a file or folder as every process of a run in `folder` finds it."""
     return f"{RUN}/{os.path.relpath(place, folder)}"
+
+
+def _reward(spec: str, folder: Path) -> str:
+    """A reward function as every process of a run in `folder` finds it."""
+    place, _, name = spec.rpartition(":")
+    return f"{_from(folder, place) if place.endswith('.py') else place}:{name}"
 
 
 def plugins_from(folder: Path) -> str:
@@ -281,19 +287,20 @@ def compose(settings: dict[str, Any]) -> Any:
     return composed
 
 
-def rows(problems: Sequence[Problem], prompt: Prompt, split: str) -> list[dict[str, Any]]:
-    """Problems as verl reads them: one user turn and the gold answer.
+def rows(problems: Sequence[Problem], task: Task, split: str) -> list[dict[str, Any]]:
+    """Problems as verl reads them: the turns of the prompt and the gold answer.
 
-    verl applies the chat template itself.
+    verl applies the chat template itself. A reward function has the columns, as JSON.
     """
-    plain = replace(prompt, chat=False)
+    prompt = task.template
     return [
         {
             "data_source": problem.source,
-            "prompt": [{"role": "user", "content": plain.render(problem.question)}],
+            "prompt": prompt.turns(problem.question),
             "ability": "math",
             "reward_model": {"style": "rule", "ground_truth": problem.answer},
-            "extra_info": {"split": split, "index": row, "id": problem.id},
+            "extra_info": {"split": split, "index": row, "id": problem.id}
+            | ({"columns": json.dumps(problem.row, default=str)} if task.reward else {}),
         }
         for row, problem in enumerate(problems)
     ]
