@@ -348,7 +348,9 @@ def audit(
             trained_said, by_step = _training(counts)
             said, more = said + trained_said, more + by_step
         beside = None
-        if any(f"`{column}`" == counts.meaning.get("gold") for column in counts.stated):
+        stated = {f"`{column}`" for column in counts.stated}
+        # A training of ours was judged by this judge, or by a reward function of its own.
+        if counts.meaning.get("gold") in stated and parameters is None:
             from lab.show.labels import judged_beside
 
             beside = judged_beside(path, choice or Choice(), counts.meaning)
