@@ -9,28 +9,13 @@ from lab.papers.verdicts import FAILS, HOLDS, UNDECIDED, Step
 from lab.runs import Results, results, together
 from lab.show import plots
 
-CAPTION = """Few steps of the claimed orders are decided by runs of 2, 3 or 5 seeds. Of the claims
-that are tested, those on pass rates and other shares: each step of a claimed order, as a paired
-difference over seeds and, where they vary, problems, left with its 95% interval, and right with the
-probability of improvement on one seed and problem. Filled: the step holds at 5% after Holm's
-correction over all tests of the same paper; crossed: it does not hold; open: undecided, whatever
-the mean says. Where an interval spans the panel two seeds say next to nothing."""
+CAPTION = """Of the claims of the two papers that are tested, those on pass rates and other
+shares: each step of a claimed order, as a paired difference over seeds and, where they vary,
+problems, left with its 95% interval, and right with the probability of improvement on one seed and
+problem. Filled: the step holds at 5% after Holm's correction over all tests of the same paper;
+crossed: it does not hold; open: undecided, whatever the mean says."""
 
-SWEEPS = (
-    ("laptop", "tabular"),
-    ("laptop", "digits"),
-    ("images", "images"),
-    ("images_best", "images"),
-    ("images_control", "images"),
-    ("maze", "maze"),
-    ("maze_rollouts", "maze"),
-    ("maze_baselines", "maze"),
-    ("gsm8k", "gsm8k"),
-    ("pacs", "pacs"),
-)
 WORLDS = {
-    "tabular": "softmax",
-    "digits": "digits",
     "images": "images",
     "maze": "mazes",
     "gsm8k": "LM",
@@ -44,7 +29,9 @@ MARKS = {
 
 
 def records() -> Results:
-    return together([results(sweep, name) for sweep, name in SWEEPS])
+    tested = [claim for item in items() for claim in item.compare if claim.expects]
+    sources = {place.partition(": ")[0] for claim in tested for place in claim.ours.values()}
+    return together([results(*one.split("/")) for one in sorted(sources) if "/" in one])
 
 
 def label(item: Item, claim: Claim, step: Step) -> str:
@@ -52,7 +39,8 @@ def label(item: Item, claim: Claim, step: Step) -> str:
     place, metric = claim.ours[step.left].split(" where ")[0].split(": ")
     where = f"{item.paper} {item.item}".replace("Figure", "Fig.").removeprefix("MaxRL ")
     what = metric.removeprefix("record ").removesuffix(" at the start")
-    numbers = step.left if step.right in "0" else f"{what}: {step.left} - {step.right}"
+    left, right = (name.removesuffix(f", {what}") for name in (step.left, step.right))
+    numbers = left if right == "0" else f"{what}: {left} - {right}"
     return f"{where}, {WORLDS[place.split('/')[1]]}, {numbers}"
 
 

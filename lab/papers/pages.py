@@ -53,7 +53,8 @@ problems from the same starts. Equal seconds cannot be read from them: the runs 
 machines.
 
 [papers.md](papers.md) goes through every figure and table of the two papers;
-[paper_issues.md](paper_issues.md) lists remarks on the papers.
+[paper_issues.md](paper_issues.md) lists remarks on the papers;
+[why_mazes_fall.md](why_mazes_fall.md) asks which mazes lose coverage, and by which gradient.
 """
 RESULTS_FOOT = """\
 ## Not yet measured

@@ -185,14 +185,17 @@ def _cells(paper: str, item: str, names: list[str]) -> str:
 
 
 def own_claims() -> list[Claim]:
-    """The claims that no figure of a paper makes: those of sweep files, and a few of formulas.
+    """The claims that no figure of a paper makes: those of sweep files, and a few others.
 
     Those of one sweep file are a family: what else is measured later cannot change their verdicts.
     Their numbers come from the recorded runs.
     """
     registry = read_toml(REGISTRY)
-    formulas: list[Claim] = []
-    claims = [_claim(table, formulas) for table in registry["claims"]]
+    families: dict[str, list[Claim]] = {}
+    claims = [
+        _claim(table, families.setdefault(table.get("family", ""), []))
+        for table in registry["claims"]
+    ]
     for world, sweeps in registry["sweeps"].items():
         for sweep in sweeps:
             claims += _claims_of_sweep(world, sweep)
@@ -218,5 +221,5 @@ def _claim(table: dict[str, Any], family: list[Claim]) -> Claim:
     """The claim of a table, which is added to its family."""
     if table["world"] not in WORLDS:
         raise unknown("world of a claim,", table["world"], WORLDS)
-    family.append(Claim(**table, family=family))
+    family.append(Claim(**table | {"family": family}))
     return family[-1]
