@@ -12,8 +12,8 @@ from lab.show import plots, rate_flow
 CAPTION = """(a) Of the mazes with a pass rate in a range, how many have a lower one 40 steps later.
 The runs of maze_fallen: 192 mazes of 7x7, exact pass rates, all ten intervals; mean of 5 seeds with
 its 95% t interval. (b) What a maze's own gradient does to its log p, by formula: w(p) p in units of
-|grad log p|^2, at N = 64. The claims on (a) in docs/why_mazes_fall.md were written before it was
-computed."""
+|grad log p|^2, at N = 64. Vertical: 1/64. The claims on (a) in docs/why_mazes_fall.md were written
+before it was computed."""
 
 LOOKS = {
     "ml": plots.line_style("ml")._replace(label="exact ML"),
@@ -70,8 +70,9 @@ def draw(table: pd.DataFrame) -> Figure:
         pushes.plot(rate_flow.log_odds(rates), weight * rates, **look.line)
     falls.set(ylim=(-0.02, 1.02), ylabel="share that falls in 40 steps", xlabel="pass rate now")
     pushes.set(yscale="log", ylim=(1e-6, 20), ylabel="own push, w(p) p", xlabel="pass rate")
+    places = rate_flow.log_odds(np.array(list(rate_flow.TICKS)))
     for panel in (falls, pushes):
-        rate_flow.set_ticks(panel, "x")
+        panel.set(xticks=places, xticklabels=rate_flow.TICKS.values(), xlim=rate_flow.LIMITS)
         panel.axvline(rate_flow.log_odds(np.array([1 / 64]))[0], color="black", linewidth=0.6)
     plots.letter((falls, pushes))
     figure.legend(*falls.get_legend_handles_labels(), loc="outside lower center", ncols=3)
