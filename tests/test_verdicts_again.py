@@ -1,4 +1,4 @@
-"""Every verdict a second time, by code that shares no statistics and no reading with the lab's.
+"""The verdicts on the papers a second time, by code that shares no statistics with the lab's.
 
 It takes the files of data/results and figures/out as they lie, and knows t intervals, Holm's
 correction and the forms of places from docs/statistics.md and figures/papers.toml alone.
@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from scipy import optimize, stats
 
-from lab.papers.registry import items, own_claims
+from lab.papers.registry import items
 from lab.project import CHECKOUT as ROOT
 
 LEVEL = 0.05
@@ -137,13 +137,10 @@ def of_family(family):
         yield next((one for one in worst if one in said), "shown")
 
 
-@pytest.mark.parametrize("whose", ["papers", "ours"])
-def test_all_verdicts_are_the_same_by_other_code(whose, monkeypatch):
+def test_all_verdicts_on_the_papers_are_the_same_by_other_code(monkeypatch):
     monkeypatch.delenv("LAB_FIGURES")
-    of_papers = (claim for item in items() for claim in item.compare)
-    claims = of_papers if whose == "papers" else own_claims()
-    families = {id(claim.family): claim.family for claim in claims}.values()
-    for family in families:
+    claims = [claim for item in items() for claim in item.compare]
+    for family in {id(claim.family): claim.family for claim in claims}.values():
         for claim, verdict in zip(family, of_family(family), strict=True):
             assert verdict == claim.verdict, claim.claim
             theirs = [p for step in claim.steps for _, p in step.tests]
