@@ -101,7 +101,9 @@ class Evaluation:
         rows = [asdict(problem) for problem in loaded.problems]
         for row in rows:
             row["columns"] = json.dumps(row["columns"], default=str)
-        write_parquet(self.path / "problems.parquet", pa.Table.from_pylist(rows))
+        path, table = self.path / "problems.parquet", pa.Table.from_pylist(rows)
+        if not path.exists() or not pq.read_table(path).equals(table):
+            write_parquet(path, table)
 
     def files(self) -> list[Path]:
         """The existing parts in order. LabError: a part is missing before the last one."""
