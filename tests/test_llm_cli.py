@@ -58,25 +58,6 @@ def test_eval_samples_scores_and_prints_a_table_once(capsys, tmp_path, monkeypat
     assert "n = 4 answers per problem at temperature 0.6" in shown[0]
 
 
-def test_compare_tells_paired_differences_and_samples_saved(capsys, tmp_path, monkeypatch):
-    monkeypatch.setenv("LAB_RUNS", str(tmp_path))
-    folders = []
-    for level, limit in ((1, 40), (1, 6), (2, 40)):  # six tokens are not enough to box an answer
-        settings = f"engine=transformers n=4 problems=6 max_tokens={limit}".split()
-        assert main(["eval", TINY, f"arithmetic(level={level})", *settings]) == 0
-        line = next(
-            line for line in capsys.readouterr().out.splitlines() if line.startswith("arithmetic")
-        )
-        folders.append(line.partition(": ")[2].partition(";")[0])
-    whole, short, other = folders
-    assert main(["compare", whole, whole]) == 0
-    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")][1:]
-    assert [row.split(" | ")[0] for row in rows] == ["| 1", "| 2", "| 4"]
-    assert all("0.000 [0.000, 0.000] | 1.000 [1.000, 1.000]" in row for row in rows)
-    for folder, said in ((short, "limit"), (other, "compare two on the same set")):
-        assert main(["compare", whole, folder]) == 1 and said in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     "words, said",
     [
