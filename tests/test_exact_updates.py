@@ -15,12 +15,20 @@ import lab
 from lab import SoftmaxPolicy
 from lab.mathematics.softmax import Sampler
 
-torch.set_default_dtype(torch.float64)
 PI = [0.1, 0.25, 0.65]
 FOUR = [0.1, 0.2, 0.3, 0.4]
 RIGHT3, RIGHT4 = [True, False, False], [True, False, True, False]
 SIX = [0.05, 0.1, 0.15, 0.2, 0.24, 0.26]
 RIGHT6 = [True, False, True, False, False, False]
+
+
+@pytest.fixture(autouse=True)
+def in_float64():
+    """The reference computes in float64, and no test after it does."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(before)
 
 
 def score_rows(pi):

@@ -261,7 +261,7 @@ def test_a_weight_that_the_page_cannot_fit_stays_drawn_without_an_old_sentence(o
 def test_who_comes_by_the_tabs_sees_an_example_and_a_training(opened):
     with opened() as tab:
         tab.get_by_text("Your pass rates").click()
-        tab.get_by_text("an invented example").wait_for()
+        tab.get_by_text("an invented example: ").wait_for()
         tab.get_by_text("Live toy").click()
         until(lambda: tab.locator(".where:visible").inner_text() not in ("", "step 0"))
 

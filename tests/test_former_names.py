@@ -19,13 +19,15 @@ def recorded_runs():
     paths = sorted(project().results.glob("*/*.json"))
     for path in (path for path in paths if path.stem not in ("claims", "rates")):
         for name, run in json.loads(path.read_text()).items():
-            yield name, run["params"]["experiment"], run["params"]["parameters"]
+            params = run["params"]
+            contents = run["provenance"].get("contents", {})
+            yield name, params["experiment"], params["parameters"], contents
 
 
 def test_every_recorded_run_keeps_its_identity():
     """The folder of a recorded run, asked for in present names, is the recorded one."""
     checked = 0
-    for name, kind, parameters in recorded_runs():
+    for name, kind, parameters, contents in recorded_runs():
         chosen = experiment(kind)
         defaults = chosen.configuration.defaults()
         # A run's identity leaves out what was added with a default and stands at it.
@@ -33,7 +35,7 @@ def test_every_recorded_run_keeps_its_identity():
         if parameters.keys() | defaults.keys() != {FORMER.get(key, key) for key in chosen.rules}:
             continue  # recorded before the experiment had a parameter without a default
         present = {key: parameters[FORMER.get(key, key)] for key in chosen.rules.keys() - later}
-        run = Run.place(kind, present)
+        run = Run.place(kind, present, contents)
         assert f"{run.path.parent.name}/{run.path.name}" == name
         checked += 1
     assert checked >= 50
@@ -42,7 +44,7 @@ def test_every_recorded_run_keeps_its_identity():
 def test_the_command_of_a_recorded_run_gives_its_parameters_again():
     """The command is made from the parameters, by their present names."""
     commands = set()
-    for _, kind, parameters in recorded_runs():
+    for _, kind, parameters, _ in recorded_runs():
         chosen = experiment(kind)
         words = shlex.split(chosen.command("laptop", parameters))
         assert words[:4] == ["lab", "train", kind, "scale=laptop"]

@@ -72,7 +72,7 @@ def test_a_vllm_that_sleeps_is_awake_with_the_weights_of_now_inside_the_block_on
 def test_an_examination_shared_over_processes_is_that_of_one(processes):
     engine = TransformersEngine(TINY)
     pairs = [(2, 3), (4, 5), (1, 1), (6, 2), (3, 3)]
-    asked = [(SimpleNamespace(answer=str(a + b)), f"{a}+{b}=?\n") for a, b in pairs]
+    asked = [(SimpleNamespace(answer=str(a + b), row={}), f"{a}+{b}=?\n") for a, b in pairs]
 
     def counts(process, of):
         sampled = []

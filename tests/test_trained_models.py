@@ -86,9 +86,8 @@ def test_a_run_is_named_by_its_name_and_step_and_its_settings_can_be_changed(tra
     assert main(["eval", name, "max_tokens=8"]) == main(["eval", trained[1].id, "limit=8"]) == 0
     shown = capsys.readouterr().out.splitlines()
     folders = [line.partition(": ")[2] for line in shown if line.startswith("mine.jsonl: ")]
-    assert main(["compare", *folders]) == 1 and "has reward = {" in capsys.readouterr().err
-    assert main(["compare", folders[0], folders[0]]) == 0
-    assert "judged by mine.py:score" in capsys.readouterr().out
+    assert main(["audit", *folders]) == 1 and "has reward = {" in capsys.readouterr().err
+    assert main(["audit", folders[0], folders[0]]) == 0
 
 
 def test_a_model_that_was_not_trained_here_takes_columns_and_a_reward_too(capsys, trained):

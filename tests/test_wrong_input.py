@@ -118,7 +118,6 @@ def test_a_plugin_that_is_not_there_is_refused_even_if_nothing_asks_for_it(here,
     [
         (["report", "file", "file"], "file/params.json is missing"),
         (["export", "file", "out"], "file/params.json is missing"),
-        (["compare", "file", "file"], "file/settings.json is missing"),
         (["rehearse", "--out", "file", "--only", "zzz"], "file: File exists: give another path"),
         (["explore", "--html", "folder"], "folder is no file but a folder or a device"),
         (["explain", "rloo", "--rollouts", "1000000000"], "a group has at most 100000 rollouts"),

@@ -203,7 +203,7 @@ def loop_of(parts, rewards=REWARDS, said=None, rate=1e-3, **given):
     made.problems = [None, None]
     for at, number in enumerate(problems_of_step(SEED, 0, 2, 2)):
         made.problems[number] = (
-            SimpleNamespace(id=str(number), question="", answer=""),
+            SimpleNamespace(id=str(number), question="", answer="", row={}),
             PROMPTS[at],
         )
     return made

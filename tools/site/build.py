@@ -35,6 +35,7 @@ LINKED = (
     "CITATION.cff",
     "sweeps",
     "data/results",
+    "data/forecast",
     "lab",
     "environment.yml",
 )
