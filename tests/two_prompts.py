@@ -182,7 +182,7 @@ class Written:
         assert list(prompts) == PROMPTS
         return self.groups
 
-    def check(self, texts, golds):
+    def check(self, texts, golds, rows):
         assert len(texts) == len(self.rewards)
         return [SimpleNamespace(reward=reward) for reward in self.rewards]
 
