@@ -51,7 +51,7 @@ class Asked(Written):
             self.given[which] += sampling.n
         return sampled
 
-    def check(self, texts, golds):
+    def check(self, texts, golds, rows):
         assert len(texts) == len(golds) == len(self.verdicts)
         verdicts, self.verdicts = self.verdicts, []
         return [SimpleNamespace(reward=reward) for reward in verdicts]
