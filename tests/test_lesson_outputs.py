@@ -30,7 +30,8 @@ def test_a_lesson_executed_anew_is_a_finished_run_with_the_committed_outputs(pat
     assert run.finished and run.params["scale"] == config.scale
     assert run.params["parameters"] == in_former_names(config.settings())
     files = {path.name for path in run.path.iterdir() if path.suffix != ".lock"}
-    made = {"metrics.jsonl", "groups.parquet", "checkpoints"} if chosen.trainer else set()
+    made = {"metrics.jsonl", "times.jsonl", "groups.parquet", "checkpoints"}
+    made = made if chosen.trainer else set()
     if name in ("gsm8k", "pacs", "qwen3"):  # language models that are trained
         made |= {"rollouts"}
     assert files == {"params.json", "provenance.json", "notebook.ipynb", "done.json"} | made
