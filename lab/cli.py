@@ -370,10 +370,10 @@ def _record(arguments: argparse.Namespace) -> int:
 def _figures(arguments: argparse.Namespace) -> int:
     from lab.show.figure_files import draw_figures
 
-    failed = draw_figures(arguments.names, arguments.style, arguments.own)
+    failed = draw_figures(arguments.names, arguments.own)
     for name, reason in failed.items():
         print(f"lab: figure {name} not drawn: {reason}", file=sys.stderr)
-    if not (arguments.names or arguments.own) and arguments.style == "icml":
+    if not (arguments.names or arguments.own):
         from lab.papers import pages
         from lab.papers.registry import REGISTRY
 

@@ -214,7 +214,7 @@ def test_the_claims_of_every_sweep_are_told():
 @pytest.mark.parametrize("mark", ["learned", "results"])
 def test_a_readme_without_the_marks_is_refused(mark):
     text = (ROOT / "README.md").read_text(encoding="utf-8").replace(f"<!-- {mark} -->", "")
-    with pytest.raises(LabError, match=f"README.md lacks the marks <!-- {mark} --> and"):
+    with pytest.raises(LabError, match=f"the page lacks the marks <!-- {mark} --> and"):
         pages.readme(text, [])
 
 

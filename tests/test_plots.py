@@ -12,7 +12,6 @@ import picture_checks
 import pytest
 from matplotlib.colors import to_rgb
 
-from lab.errors import LabError
 from lab.project import CHECKOUT
 from lab.runs import results
 from lab.show import figure_files, plots
@@ -92,23 +91,13 @@ def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
     assert origin["commit"] is None or re.fullmatch(r"[0-9a-f]{40}(\+changes)?", origin["commit"])
 
 
-@pytest.mark.parametrize("venue, widths", figure_files.VENUES.items())
-def test_a_figure_has_the_widths_of_its_venue(folders, venue, widths):
-    assert figure_files.draw_figures(["weights", "finite"], venue) == {}
-    out = folders / "figures" / ("" if venue == "icml" else venue)
-    for name, width in zip(
-        ("weights", "finite"), widths, strict=True
-    ):  # one column, and the width of the text
-        box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ", (out / f"{name}.pdf").read_bytes())
+def test_a_figure_is_a_column_or_a_page_wide(folders):
+    assert figure_files.draw_figures(["weights", "finite"]) == {}
+    for name, width in (("weights", plots.COLUMN), ("finite", plots.PAGE)):
+        drawn = folders / "figures" / name
+        box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ", drawn.with_suffix(".pdf").read_bytes())
         assert float(box[1]) == pytest.approx(72 * width, abs=0.01)
-        spans_columns = venue == "icml" and width == plots.PAGE
-        assert ("figure*" in (out / f"{name}.tex").read_text()) == spans_columns
-
-
-def test_an_unknown_venue_is_refused_with_the_nearest(folders):
-    with pytest.raises(LabError, match="unknown venue 'icmll': did you mean 'icml'?"):
-        figure_files.draw_figures(["weights"], "icmll")
-    assert not (folders / "figures").exists()
+        assert ("figure*" in drawn.with_suffix(".tex").read_text()) == (width == plots.PAGE)
 
 
 def test_the_same_inputs_give_the_same_bytes(folders):

@@ -105,10 +105,10 @@ def test_transitions_match_problems_of_the_same_seed_and_setting():
 
 def test_a_setting_is_paired_with_every_other_one():
     table = rates(groups("rloo", right=[0, 4]), groups("maxrl", right=[4, 4]), groups("grpo"))
-    pairs = problem_rates.under_names_of_others(table, "rloo")
-    assert pairs["setting"].unique().tolist() == ["maxrl", "grpo"]
-    assert pairs.query("setting == 'maxrl'")["pass_rate"].tolist() == [0, 1]
-    assert share(transitions(pairs, table), "maxrl", "0-30", "70-100") == 1
+    is_rloo = table["setting"] == "rloo"
+    moves = transitions(table[is_rloo], table[~is_rloo])
+    assert moves["setting"].unique().tolist() == [CHANCE, "maxrl", "grpo"]
+    assert share(moves, "maxrl", "0-30", "70-100") == 1
 
 
 def test_chance_is_what_sampling_twice_moves():

@@ -21,50 +21,6 @@ from lab.project import CHECKOUT
 from lab.runs.run_folder import write_atomically
 from lab.show.figure_files import out_folder
 
-PAPERS_HEAD = """\
-# The papers: every figure and table
-
-Written by `lab figures` from [figures/papers.toml](../figures/papers.toml), the figures' own tables
-and [data/published](../data/published/README.md). Remarks on the papers:
-[paper_issues.md](paper_issues.md); letters: [MaxRL](letters/maxrl.md), [PACS](letters/pacs.md).
-
-Numbers are means with 95% intervals, and verdicts are those of [statistics.md](statistics.md);
-"shown" is what is not tested. A verdict is on our setting, which is smaller than the published one
-wherever it says so: it is evidence about the claim, not a repetition of the paper's runs.
-"""
-RESULTS_HEAD = """\
-# Our results and the published ones
-
-First whether A ends above B, world by world, over all sweeps that trained both; then every claim
-that was tested, with its verdict, our numbers and the paper's words. Written by `lab figures` from
-[figures/papers.toml](../figures/papers.toml), the claims in `sweeps/` and the recorded runs in
-`data/results/`, which have the commit, versions, device and command of each.
-
-Numbers are means with 95% intervals (Student's t) over seeds and, where they vary too, problems.
-Differences are paired, and verdicts stand at 5% after Holm's correction over all tests of the same
-paper, or of the same experiment of ours: [statistics.md](statistics.md). Where one correction over
-all TESTS tests of the lab gives another verdict, it stands in brackets. What was seen in a mean and
-could be chance is *undecided*.
-
-The tables of A against B have no verdicts: each cell holds both means at the last step and their
-paired difference with its 95% interval, bold where that leaves out zero, not corrected for how many
-cells there are. In a row, which links to its sweep, both have drawn as many rollouts of as many
-problems from the same starts. Equal seconds cannot be read from them: the runs shared their
-machines.
-
-[papers.md](papers.md) goes through every figure and table of the two papers;
-[paper_issues.md](paper_issues.md) lists remarks on the papers;
-[why_mazes_fall.md](why_mazes_fall.md) asks which mazes lose coverage, and by which gradient.
-"""
-RESULTS_FOOT = """\
-## Not yet measured
-
-Mazes of 17x17 and ResNet-50 on one H200 (`lab train maze scale=h200`, `lab train images
-scale=h200`), ImageNet (`scale=paper`), and every result on Qwen3 and SmolLM2:
-[papers.md](papers.md) names the commands.
-"""
-
-
 def pages() -> dict[Path, str]:
     """The text of every page and table by its file.
 
@@ -78,11 +34,15 @@ def pages() -> dict[Path, str]:
     for item in filter(tables.has_table, all_items):
         texts[out / f"table_{item.key}.md"] = tables.markdown(item)
         texts[out / f"table_{item.key}.tex"] = tables.latex(item)
-    texts[docs / "papers.md"] = papers_page(all_items)
-    texts[docs / "results.md"] = results_page(claims)
-    readme_now = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    texts[Path(elsewhere or CHECKOUT) / "README.md"] = readme(readme_now, claims)
+    texts[docs / "papers.md"] = _between("items", _now("docs/papers.md"), _items(all_items))
+    texts[docs / "results.md"] = _between("claims", _now("docs/results.md"), _results(claims))
+    texts[Path(elsewhere or CHECKOUT) / "README.md"] = readme(_now("README.md"), claims)
     return texts
+
+
+def _now(page: str) -> str:
+    """The text of a page as it is, of which what stands between marks is written anew."""
+    return (CHECKOUT / page).read_text(encoding="utf-8")
 
 
 def write() -> list[Path]:
@@ -97,18 +57,18 @@ def write() -> list[Path]:
 # --- docs/papers.md -----------------------------------------------------------------------------
 
 
-def papers_page(all_items: list[Item]) -> str:
+def _items(all_items: list[Item]) -> list[str]:
     """For each paper a table of verdicts, then its figures and tables."""
-    lines = [PAPERS_HEAD]
+    lines: list[str] = []
     for paper, archive in PAPERS.items():
         mine = [item for item in all_items if item.paper == paper]
         lines += [f"## {paper} ({archive})", "", "| | what | verdict here |", "|---|---|---|"]
         for item in mine:
             is_of_settings = item.hyperparameters or item.weights
             verdict = tables.agreement(item) if is_of_settings else item.verdict
-            lines += [f"| [{item.item}](#{_anchor(item)}) | {item.title} | {verdict} |"]
-        lines += ["", *(line for item in mine for line in _section(item))]
-    return "\n".join(line.rstrip(" ") for line in lines).rstrip() + "\n"
+            lines.append(f"| [{item.item}](#{_anchor(item)}) | {item.title} | {verdict} |")
+        lines += ["", *(line.rstrip(" ") for item in mine for line in _section(item))]
+    return lines
 
 
 def _section(item: Item) -> Iterator[str]:
@@ -169,10 +129,10 @@ def _anchor(item: Item) -> str:
 # --- docs/results.md and the README -------------------------------------------------------------
 
 
-def results_page(claims: list[Claim]) -> str:
+def _results(claims: list[Claim]) -> list[str]:
     """The tables of A against B of every world, then a list of each world's claims."""
     together = _all_tests(claims)
-    lines = [RESULTS_HEAD.replace("TESTS", str(together.tests))]
+    lines: list[str] = []
     for world, of_world in comparisons().items():
         lines += [f"## {world.capitalize()}: A against B", "", *of_world]
     for world in WORLDS:
@@ -181,7 +141,7 @@ def results_page(claims: list[Claim]) -> str:
             if claim.world == world and claim.verdict != UNKNOWN:
                 lines += _claim(claim, together.verdict(place))
         lines.append("")
-    return "\n".join([*lines, RESULTS_FOOT])
+    return lines
 
 
 def _claim(claim: Claim, among_all: str) -> Iterator[str]:
@@ -210,11 +170,11 @@ def readme(text: str, claims: list[Claim]) -> str:
 
 
 def _between(name: str, text: str, lines: list[str]) -> str:
-    """`text` with these lines between its two marks."""
+    """`text` with these lines between its two marks. LabError: it lacks them."""
     start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     match = re.search(f"{start}\n.*?{end}", text, re.DOTALL)
     if match is None:
-        raise LabError(f"README.md lacks the marks {start} and {end}: put them around its results")
+        raise LabError(f"the page lacks the marks {start} and {end}: put them around its {name}")
     return text.replace(match[0], "\n".join([start, *lines, end]))
 
 

@@ -26,9 +26,8 @@ import importlib.util
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
-from contextvars import ContextVar
+from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -48,30 +47,8 @@ from lab.runs.sweep_results import Results, own_runs, reads_own_runs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Widths in inches. ICML: one column and the text width. NeurIPS has one column: half of its text
-# width, for two figures side by side, and the text width.
-COLUMN = 3.25
-PAGE = 6.75
-VENUES = {"icml": (COLUMN, PAGE), "neurips": (2.65, 5.5)}
-_venue = ContextVar("venue", default="icml")
+COLUMN, PAGE = 3.25, 6.75  # ICML's widths of a column and of the text, in inches
 AGREEMENT = 1e-6  # relative, of numbers that another processor gives for the same runs
-
-
-@contextmanager
-def drawn_for(venue: str) -> Iterator[None]:
-    """While it is active, COLUMN and PAGE stand for the widths of this venue."""
-    if venue not in VENUES:
-        raise unknown("venue", venue, VENUES)
-    token = _venue.set(venue)
-    try:
-        yield
-    finally:
-        _venue.reset(token)
-
-
-def venue_width(width: float) -> float:
-    """COLUMN and PAGE as wide as the current venue has them; other widths as they are."""
-    return dict(zip(VENUES["icml"], VENUES[_venue.get()], strict=True)).get(width, width)
 
 
 def scripts() -> Path:
@@ -83,11 +60,10 @@ def out_folder() -> Path:
     """Where figures are saved: the folder in the variable LAB_FIGURES, else figures/out.
 
     Within `own_runs` it is not figures/out, which shows recorded runs, but the folder "figures"
-    beside the runs. Figures for a venue other than ICML are saved in a subfolder named after it.
+    beside the runs.
     """
     usual = runs_root() / "figures" if reads_own_runs() else scripts() / "out"
-    folder = Path(os.environ.get("LAB_FIGURES") or usual)
-    return folder if _venue.get() == "icml" else folder / _venue.get()
+    return Path(os.environ.get("LAB_FIGURES") or usual)
 
 
 def save(
@@ -111,7 +87,7 @@ def save(
         "intervals": _interval_counts(table),
         "runs": _identities(runs),
     }
-    wide = figure.get_figwidth() > VENUES[_venue.get()][0]
+    wide = figure.get_figwidth() > COLUMN
     for kind, content in picture_files(figure, name).items():
         write_atomically(folder / f"{name}.{kind}", content)
     write_json(folder / f"{name}.json", record)
@@ -146,19 +122,18 @@ def agree(then: pd.DataFrame, now: pd.DataFrame, near: float = AGREEMENT) -> boo
 
     Numbers agree to a relative `near`, or to a tenth of `near` of the largest in their column.
     """
-    if list(then) != list(now) or len(then) != len(now):
+    if list(then) != list(now):
         return False
-    for column in now:
-        if not pd.api.types.is_float_dtype(now[column]):
-            if not then[column].equals(now[column]):
-                return False
-            continue
-        values = now[column].to_numpy()
-        largest = np.abs(values[np.isfinite(values)]).max(initial=0)
-        if not np.allclose(
-            then[column], values, rtol=near, atol=near * largest / 10, equal_nan=True
-        ):
-            return False
+    finite = now.select_dtypes("float").replace([np.inf, -np.inf], np.nan)
+    largest = finite.abs().max()
+    try:
+        for column in now:
+            near_zero = near * largest.get(column, 0.0) / 10
+            pd.testing.assert_series_equal(
+                then[column], now[column], rtol=near, atol=np.nan_to_num(near_zero)
+            )
+    except AssertionError:
+        return False
     return True
 
 
@@ -227,9 +202,8 @@ def _interval_counts(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def latex_text(record: dict[str, Any], wide: bool) -> str:
-    """The figure environment of a paper; `wide` is wider than a column of the current venue."""
-    # NeurIPS has one column, so that no figure spans two.
-    environment = "figure*" if wide and _venue.get() == "icml" else "figure"
+    """The figure environment of a paper; `wide` is wider than a column."""
+    environment = "figure*" if wide else "figure"
     return rf"""\begin{{{environment}}}[t]
 \centering
 \includegraphics{{{record["figure"]}.pdf}}
@@ -269,9 +243,7 @@ def figure_names() -> list[str]:
     return sorted(path.stem for path in scripts().glob("*.py"))
 
 
-def draw_figures(
-    names: Iterable[str] = (), venue: str = "icml", own: bool = False
-) -> dict[str, str]:
+def draw_figures(names: Iterable[str] = (), own: bool = False) -> dict[str, str]:
     """Draw the figures called `names`, or all of them if it is empty.
 
     They show the recorded runs, or with `own` your own. Returns the figures that could not be
@@ -285,7 +257,7 @@ def draw_figures(
         if name not in figure_names():
             raise unknown("figure", name, figure_names())
     failed = {}
-    with drawn_for(venue), own_runs() if own else nullcontext():
+    with own_runs() if own else nullcontext():
         for name in names:
             try:
                 draw_figure(name)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -17,7 +18,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
-from lab.show.figure_files import COLUMN, PAGE, venue_width
+from lab.show.figure_files import COLUMN, PAGE
 from lab.show.line_styles import (  # noqa: F401  (figures find them here)
     BLACK,
     BLUE,
@@ -39,40 +40,8 @@ from lab.show.line_styles import (  # noqa: F401  (figures find them here)
     method_style,
 )
 
-STYLE: dict[str, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 8,
-    "axes.titlesize": 8,
-    "axes.labelsize": 8,
-    "legend.fontsize": 7,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "lines.linewidth": 1.4,
-    "lines.markersize": 4,
-    "legend.frameon": False,
-    "legend.handlelength": 2.6,
-    "figure.constrained_layout.use": True,
-    "figure.dpi": 120,
-    "savefig.dpi": 300,
-    "pdf.fonttype": 42,
-    "svg.hashsalt": "lab",
-    "axes.titlelocation": "left",
-    "axes.grid": True,
-    "grid.color": "#e6e6e6",
-    "grid.linewidth": 0.5,
-    "axes.axisbelow": True,
-}
+STYLE = Path(__file__).with_name("figures.mplstyle")
 MOST_LINES = 5  # seeds that are drawn one by one; of more, their interval
-
-
-def use_style() -> None:
-    """Set the house style for all figures drawn from now on."""
-    plt.style.use(STYLE)
 
 
 def panels(
@@ -84,11 +53,10 @@ def panels(
 ) -> tuple[Figure, Any]:
     """A figure of `rows` x `columns` panels in house style; returns (figure, axes).
 
-    `width` and `height` are in inches. The widths COLUMN and PAGE are replaced by those of the
-    current venue. Further arguments go to `plt.subplots`, which also decides the form of `axes`.
+    `width` and `height` are in inches. Further arguments go to `plt.subplots`, which also decides
+    the form of `axes`.
     """
-    use_style()
-    width = venue_width(width)
+    plt.style.use(STYLE)
     if not height:
         height = rows * 0.72 * width / columns
     return plt.subplots(rows, columns, figsize=(width, height), **kwargs)

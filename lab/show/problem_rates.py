@@ -102,18 +102,6 @@ def paired(rates: pd.DataFrame, against: str = "") -> pd.DataFrame:
     )
 
 
-def under_names_of_others(rates: pd.DataFrame, against: str = "") -> pd.DataFrame:
-    """The rates of `against` once for every other setting, under the name of that setting.
-
-    As `before` of `transitions` it pairs every setting with `against`. Errors and `against` as in
-    `baseline`.
-    """
-    against = baseline(rates, against)
-    ours = rates[rates["setting"] == against]
-    others = [name for name in rates["setting"].unique() if name != against]
-    return pd.concat([ours.assign(setting=name) for name in others], ignore_index=True)
-
-
 def _over_its_axes(values: np.ndarray) -> tuple[np.ndarray, Over]:
     """Values "seeds problems ...", and what an interval is over; of one seed without that axis."""
     return (values, "both") if len(values) > 1 else (values[0], "problems")
@@ -147,15 +135,16 @@ def extremes(rates: pd.DataFrame) -> pd.DataFrame:
 def transitions(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     """Of the problems in each bin of pass rates `before`, the share in each bin `after`.
 
-    The rows of both tables are matched by setting, seed and problem; seeds are pooled. Columns:
-    setting, before and after (names of `pass_rate_bins`, categorical), share, problems (how many
-    pairs of a seed and a problem the bin `before` holds). The shares of a bin that holds none are
-    nan. Where pass rates are sampled, the first setting is CHANCE: the shares to expect if none had
-    changed, from the counts of the first setting `before`. LabError: no row of one table has a
-    match in the other.
+    The rows of both tables are matched by setting, seed and problem; seeds are pooled. With every
+    setting of `after` one of `before` is paired, if it has only one. Columns: setting, before and
+    after (names of `pass_rate_bins`, categorical), share, problems (how many pairs of a seed and a
+    problem the bin `before` holds). The shares of a bin that holds none are nan. Where pass rates
+    are sampled, the first setting is CHANCE: the shares to expect if none had changed, from the
+    counts of the first setting `before`. LabError: no row of one table has a match in the other.
     """
     edges, names = _bins(before, after)
-    pairs = before[[*ROW, "pass_rate"]].merge(after[[*ROW, "pass_rate"]], on=ROW)
+    on = ROW if before["setting"].nunique() > 1 else ["seed", "problem"]
+    pairs = before[[*on, "pass_rate"]].merge(after[[*ROW, "pass_rate"]], on=on)
     if pairs.empty:
         raise LabError(
             "the two evaluations share no problem of the same seed: evaluate both on the same"
@@ -166,36 +155,33 @@ def transitions(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
         for column, rate in (("before", "pass_rate_x"), ("after", "pass_rate_y"))
     }
     counts = {
-        setting: pd.crosstab(part["before"], part["after"], dropna=False).to_numpy()
+        setting: pd.crosstab(part["before"], part["after"], dropna=False)
         for setting, part in pairs.assign(**places).groupby("setting", sort=False)
     }
-    shares = {setting: _of_row_sums(table) for setting, table in counts.items()}
     problems = {setting: table.sum(axis=1) for setting, table in counts.items()}
     if np.isfinite(before["n"]).all():
-        first = next(iter(counts))
-        chance = _shares_by_chance(before[before["setting"] == first], edges, names)
+        first = before["setting"].iloc[0]
+        chance = _counts_by_chance(before[before["setting"] == first], edges, names)
+        problems = {CHANCE: next(iter(problems.values()))} | problems
         # no share of a bin that holds no problem, as in the other settings
-        chance[problems[first] == 0] = np.nan
-        shares = {CHANCE: chance} | shares
-        problems = {CHANCE: problems[first]} | problems
-    rows, columns = np.meshgrid(names, names, indexing="ij")
+        counts = {CHANCE: chance.mul(problems[CHANCE] > 0, axis=0)} | counts
     tables = [
-        pd.DataFrame(
-            {
-                "setting": setting,
-                "before": pd.Categorical(rows.ravel(), names, ordered=True),
-                "after": pd.Categorical(columns.ravel(), names, ordered=True),
-                "share": table.ravel(),
-                "problems": problems[setting].repeat(len(names)),
-            }
+        table.div(table.sum(axis=1), axis=0)
+        .melt(ignore_index=False, value_name="share")
+        .reset_index()
+        .astype(dict.fromkeys(("before", "after"), pd.CategoricalDtype(names, ordered=True)))
+        .sort_values(["before", "after"])
+        .assign(
+            setting=setting,
+            problems=lambda rows, of=problems[setting]: of[rows["before"]].to_numpy(),
         )
-        for setting, table in shares.items()
+        for setting, table in counts.items()
     ]
     return pd.concat(tables, ignore_index=True)
 
 
-def _shares_by_chance(rates: pd.DataFrame, edges: list[float], names: list[str]) -> np.ndarray:
-    """The `transitions` of one setting, "before after", if it were sampled twice and not changed.
+def _counts_by_chance(rates: pd.DataFrame, edges: list[float], names: list[str]) -> pd.DataFrame:
+    """The counts behind `transitions` of one setting, if it were sampled twice and not changed.
 
     Problems leave their bin because K/n is not p, and those of the first and the last bin can only
     move inwards. Computed from the distribution of pass rates behind the counts of `rates`
@@ -212,13 +198,8 @@ def _shares_by_chance(rates: pd.DataFrame, edges: list[float], names: list[str])
         place = pd.cut(K / size, edges, labels=names, include_lowest=True).codes
         in_bin = np.eye(len(names))[place].T @ binom.pmf(K[:, None], size, p)  # "bins points"
         expected += problems * (in_bin * mass) @ in_bin.T
-    return _of_row_sums(expected)
-
-
-def _of_row_sums(table: np.ndarray) -> np.ndarray:
-    """A table with its rows divided by their sums; nan in rows of zeros."""
-    sums = table.sum(axis=1, keepdims=True)
-    return table / np.where(sums > 0, sums, np.nan)
+    bins = pd.CategoricalIndex(names, names, ordered=True)
+    return pd.DataFrame(expected, bins.rename("before"), bins.rename("after"))
 
 
 def _bins(*tables: pd.DataFrame) -> tuple[list[float], list[str]]:
