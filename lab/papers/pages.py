@@ -21,6 +21,7 @@ from lab.project import CHECKOUT
 from lab.runs.run_folder import write_atomically
 from lab.show.figure_files import out_folder
 
+
 def pages() -> dict[Path, str]:
     """The text of every page and table by its file.
 

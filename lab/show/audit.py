@@ -25,7 +25,7 @@ from lab.mathematics.pass_rates import (
     mixing,
     share_by_bin,
 )
-from lab.mathematics.stats import bootstrap_each, mean_interval
+from lab.mathematics.stats import mean_interval
 from lab.rollouts.counting import Choice, Counts, read_table_counts
 from lab.rollouts.names import HINTS
 from lab.rollouts.structure import number
@@ -58,6 +58,7 @@ BY_STEP = "by step"
 WIDE = 116  # characters of a line of notes
 EFFECT = 0.02  # the difference in pass@k that is asked about
 STEP_BLOCKS = 8  # parts of a training
+Row = tuple[str, str, Any, float, float, float]
 SLACK = 1.0  # how far below the highest log-likelihood the smooth distribution may be
 
 
@@ -255,18 +256,20 @@ def audit(
     p" it belongs to K/n taken for p. Gradients are `expected_gradient` of the estimators in
     `objectives`.
     """
-    path = Path(path)
+    path, choice = Path(path), choice or Choice()
     counts = read_counts(path, choice)
-    n, correct, notes, exact = counts.n, counts.correct, counts.notes, counts.exact
-    if exact is None:
-        m, reach, most_frequent = len(n), float(n.max()), int(np.bincount(n).argmax())
-    else:
-        m, reach, most_frequent = len(exact), np.inf, None
+    if counts.exact is not None:
+        raise LabError(
+            f"{path} holds pass rates that were computed, not sampled: an audit needs rollouts;"
+            " lab report shows such a run"
+        )
+    n, correct = counts.n, counts.correct
+    m, reach = len(n), int(n.max())
     problems = m if counts.of_problem is None else len(set(counts.of_problem))
     is_again = problems < m  # a training tries a problem at several steps
     groups = f"{m} groups of {problems} problems" if is_again else f"{m} problems"
-    sizes_by_priority = (rollouts, counts.rollouts, most_frequent)
-    N = whole("rollouts", next((x for x in sizes_by_priority if x is not None), None), least=2)
+    usual = counts.rollouts or int(np.bincount(n).argmax())
+    N = whole("rollouts", usual if rollouts is None else rollouts, least=2)
     edges, bins = pass_rate_bins(reach)
     sizes = sorted({N, *(2**i for i in range(1, (4 * N).bit_length()))})
 
@@ -291,73 +294,48 @@ def audit(
         """The numbers of all quantities, "draws numbers"."""
         return np.hstack([numbers for *_, numbers in quantities(p, mass)])
 
-    notes = [f"{path}: {groups}; in brackets 95% intervals over problems", *notes]
-    if exact is None:
-        estimates = intervals(n, correct, summary, SLACK, of_problem=counts.of_problem)
-        best_fit = mixing(n, correct)
-        dead = ((correct == 0) | (correct == n)).mean()
-        notes += [
-            (
-                f"{correct.sum()} of {n.sum()} rollouts are right, {n.min()} to {n.max()} a"
-                f" {'group' if is_again else 'problem'}: {dead:.1%} of groups are dead; larger N is"
-                " extrapolated"
-            ),
-            (
-                f"noise removed: smooth, and {SLACK} below the highest log-likelihood,"
-                f" {best_fit.log_likelihood:.2f}"
-            ),
-        ]
-        naive = quantities(correct / n, np.full((1, m), 1 / m))
-        plain = [
-            (what, NAIVE[by], at, number, np.nan, np.nan)
-            for what, by, places, numbers in naive
-            if by in NAIVE
-            for at, number in zip(places, numbers[0], strict=True)
-        ]
-    else:
-        pass_rates = exact
-
-        def resampled_summary(sample: np.ndarray, axis: int | tuple[int, ...]) -> np.ndarray:
-            """The summary of resampled problems, "draws problems", weighted by their counts."""
-            counts = [np.bincount(row.astype(int), minlength=m) for row in sample]
-            return summary(pass_rates, np.stack(counts) / m)
-
-        estimates = bootstrap_each(np.arange(m), resampled_summary, draws=200)
-        plain = []
-    named = quantities(np.ones(1), np.ones((1, 1)))
-    keys = [(what, by, at) for what, by, places, _ in named for at in places]
-    rows = [
-        (*key, interval.point, interval.low, interval.high)
-        for key, interval in zip(keys, estimates, strict=True)
-    ]
-    table = pd.DataFrame(rows + plain, columns=["what", "by", "at", "value", "low", "high"])
-    weights = labels = None
+    estimates = iter(intervals(n, correct, summary, SLACK, of_problem=counts.of_problem))
+    rows: list[Row] = []
+    naive_rows: list[Row] = []
+    for what, by, places, naive in quantities(correct / n, np.full((1, m), 1 / m)):
+        for at, at_its_word, each in zip(places, naive[0], estimates, strict=False):
+            rows.append((what, by, at, each.point, each.low, each.high))
+            if by in NAIVE:
+                naive_rows.append((what, NAIVE[by], at, at_its_word, np.nan, np.nan))
+    said, more = _samples(counts, problems)
+    if counts.steps and len(set(counts.steps)) > 1:
+        trained_said, by_step = _training(counts)
+        said, more = said + trained_said, more + by_step
     run = path / "params.json"
     parameters = Run(path).params["parameters"] if run.exists() else None
-    if exact is None and (parameters is None or (path / FOLDER).exists()):
+    labels = weights = None
+    # A training of ours was judged by this judge, or by a reward function of its own.
+    if counts.meaning.get("gold") in {f"`{column}`" for column in counts.stated} and not parameters:
+        from lab.show.labels import judged_beside
+
+        if beside := judged_beside(path, choice, counts.meaning):
+            said, labels = [*said, beside[0]], beside[1]
+    dead = ((correct == 0) | (correct == n)).mean()
+    notes = [
+        f"{path}: {groups}; in brackets 95% intervals over problems",
+        *counts.notes,
+        f"{correct.sum()} of {n.sum()} rollouts are right, {n.min()} to {n.max()} a"
+        f" {'group' if is_again else 'problem'}: {dead:.1%} of groups are dead; larger N is"
+        " extrapolated",
+        f"noise removed: smooth, and {SLACK} below the highest log-likelihood,"
+        f" {mixing(n, correct).log_likelihood:.2f}",
+        *said,
+    ]
+    if parameters is None or (path / FOLDER).exists():
         trained = trained_weighting(path, counts, parameters)
-        if trained is not None:
-            notes.append(trained.note)
-        if trained is not None or is_again:
-            first = [trained.spec] if trained is not None and trained.spec else []
+        notes += [trained.note] if trained else []
+        if trained or is_again:
+            first = [trained.spec] if trained and trained.spec else []
             specs = list(dict.fromkeys((*first, *objectives)))
             weights = {power: weight_shares(counts, specs, edges, bins, power) for power in TITLES}
-    if exact is None:
-        said, more = _samples(counts, problems)
-        if counts.steps and len(set(counts.steps)) > 1:
-            trained_said, by_step = _training(counts)
-            said, more = said + trained_said, more + by_step
-        beside = None
-        stated = {f"`{column}`" for column in counts.stated}
-        # A training of ours was judged by this judge, or by a reward function of its own.
-        if counts.meaning.get("gold") in stated and parameters is None:
-            from lab.show.labels import judged_beside
-
-            beside = judged_beside(path, choice or Choice(), counts.meaning)
-        if beside is not None:
-            said, labels = [*said, beside[0]], beside[1]
-        notes[3:3] = said
-        table = pd.concat([table, pd.DataFrame(more, columns=table.columns)], ignore_index=True)
+    table = pd.DataFrame(
+        rows + naive_rows + more, columns=["what", "by", "at", "value", "low", "high"]
+    )
     return Audit(notes, reach, table, weights, counts.meaning, labels)
 
 
@@ -367,7 +345,7 @@ def askable(n: int) -> list[int]:
     return list(dict.fromkeys((*known[:1], *known[-1:])))
 
 
-def _samples(counts: Counts, problems: int) -> tuple[list[str], list[tuple[Any, ...]]]:
+def _samples(counts: Counts, problems: int) -> tuple[list[str], list[Row]]:
     """What single problems show: pass@k, those never right, and how many rollouts would decide."""
     n, correct = counts.n, counts.correct
     of_problem = np.arange(len(n)) if counts.of_problem is None else counts.of_problem
@@ -399,7 +377,7 @@ def _samples(counts: Counts, problems: int) -> tuple[list[str], list[tuple[Any, 
     return [said, decide][: 1 + bool(asked)], rows
 
 
-def _training(counts: Counts) -> tuple[list[str], list[tuple[Any, ...]]]:
+def _training(counts: Counts) -> tuple[list[str], list[Row]]:
     """How pass rates and dead groups went over the steps, and whether they rose at the end."""
     steps = np.array(counts.steps)
     numbers = [number(step) for step in steps]
