@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from lab.configurations import Config
-    from lab.llm.data.datasets import ProblemSet
     from lab.rollouts.counting import Choice
     from lab.runs.run_folder import Run
 
@@ -167,7 +166,6 @@ def _make(arguments: argparse.Namespace, make: Callable[..., Run]) -> None:
     """Print the header of a run, `make` it, and print its outcome; or only what was asked about."""
     from lab.runs.experiments import experiment, experiments
     from lab.runs.run_folder import Run
-    from lab.runs.training import leads
 
     if arguments.name is None:
         for name in experiments():
@@ -184,8 +182,7 @@ def _make(arguments: argparse.Namespace, make: Callable[..., Run]) -> None:
     print(chosen.header(config), flush=True)
     before = Run.of(config).finished
     run = make(config, **settings)
-    if leads():
-        _print_outcome(arguments, run, before)
+    _print_outcome(arguments, run, before)
 
 
 def _print_outcome(arguments: argparse.Namespace, run: Run, before: bool) -> None:
@@ -486,7 +483,6 @@ def _export(arguments: argparse.Namespace) -> None:
 
 
 def _data(arguments: argparse.Namespace) -> None:
-    from lab.judge.verifier import Verifier
     from lab.llm.data.datasets import describe_datasets
 
     folder = Path(arguments.sets[0] if arguments.sets else "")
@@ -500,16 +496,7 @@ def _data(arguments: argparse.Namespace) -> None:
             print(*described(task, name), sep="\n")
         return
 
-    def unread(loaded: ProblemSet) -> list[str]:
-        places = Verifier().unparsable([problem.answer for problem in loaded.problems])
-        named = [loaded.problems[place] for place in places]
-        return [
-            f"{len(named)} of {len(loaded.problems)} golds cannot be read",
-            *(f"{problem.id}: {problem.answer!r}" for problem in named),
-        ]
-
-    place = folder if arguments.sets else ""
-    print(*describe_datasets(place, unread if arguments.judge else None), sep="\n")
+    print(*describe_datasets(folder if arguments.sets else ""), sep="\n")
 
 
 # --- Objectives and estimators ----------------------------------------------------------------

@@ -157,3 +157,8 @@ def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
     if value not in choices:
         raise LabError(f"{name} = {value!r}: it must be one of {', '.join(map(repr, choices))}")
     return value
+
+
+def error_line(error: BaseException) -> str:
+    """The message of an exception on one line, of at most 300 characters."""
+    return " ".join(str(error).split())[:300] or type(error).__name__

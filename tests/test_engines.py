@@ -329,7 +329,7 @@ def test_with_little_memory_fewer_answers_are_decoded_together_and_they_are_the_
     sampling = Sampling(5, 1.0, 0.95, 40, seed=9)
     plenty = bare(ours.sample(PROMPTS[:3], sampling))
     limit = ours.batch_limit(50, sampling)
-    monkeypatch.setattr(transformers_engine, "MEMORY", 0.004 * 2**30)
+    monkeypatch.setattr(transformers_engine, "MEMORY", 0.003 * 2**30)
     assert 1 < ours.batch_limit(50, sampling) < 15 < limit
     longer = Sampling(5, max_tokens=400)
     assert ours.batch_limit(50, longer) < ours.batch_limit(50, sampling)

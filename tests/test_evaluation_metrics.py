@@ -264,9 +264,3 @@ def test_columns_choose_the_metrics_and_an_unknown_one_is_refused():
     assert "& 500 & - " in latex(ROWS, SAID, ["length"])
     said = refusal(markdown, ROWS, "", ["pass@2"])
     assert said == "no row has the metric 'pass@2': take one of pass@1, pass^8, length"
-    assert "no rows" in refusal(markdown, [], "")
-
-
-def test_metrics_over_different_problems_do_not_share_a_row():
-    row = Row("m", "s", {"pass@1": interval(0.5, 30), "pass@2": interval(0.5, 29)})
-    assert "m on s has metrics over [29, 30] problems: give " in refusal(markdown, [row], "")

@@ -1,22 +1,15 @@
-"""What a language-model training does on one GPU or on several, checked without one: by the
-libraries' own classes.
-"""
+"""What a language-model training does on a GPU, checked without one, by the libraries' classes."""
 
 from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 from smoke_trainings import SHORT_ANSWERS, TINY, played, same
 
-from lab.judge.verifier import Verifier
 from lab.llm.engines import imports, model_costs
-from lab.llm.engines.base import Sampling
 from lab.llm.engines.model_costs import architecture, parameter_count
-from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.train import trainer
-from lab.llm.train.trl_callbacks import TRLRun
 from lab.runs.experiments import experiment
 from lab.training.costs import GIB
 
@@ -56,48 +49,12 @@ def test_a_vllm_that_sleeps_is_awake_with_the_weights_of_now_inside_the_block_on
     engine.llm, engine._sleeps = llm, True
     llm.sleep(2)
     llm.told.clear()
-    engine.load(iter(["w"]))
-    with pytest.raises(RuntimeError, match="broken"), engine.awake() as given:
+    with pytest.raises(RuntimeError, match="broken"), engine.sampling_with(iter(["w"])) as given:
         assert given is engine and not llm.asleep
         raise RuntimeError("broken")
     calls = ["wake weights", "reload_weights ['w']", "forget", "wake kv_cache", "sleep 2"]
     assert llm.told == calls
     assert llm.asleep
-
-
-# --- Several processes --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("processes", [2, 3, 7])
-def test_an_examination_shared_over_processes_is_that_of_one(processes):
-    engine = TransformersEngine(TINY)
-    pairs = [(2, 3), (4, 5), (1, 1), (6, 2), (3, 3)]
-    asked = [(SimpleNamespace(answer=str(a + b), row={}), f"{a}+{b}=?\n") for a, b in pairs]
-
-    def counts(process, of):
-        sampled = []
-
-        def sample(prompts, *given):
-            sampled.extend(prompts)
-            return engine.sample(prompts, *given)
-
-        run = TRLRun.__new__(TRLRun)
-        run.trainer = SimpleNamespace(
-            accelerator=SimpleNamespace(
-                num_processes=of, process_index=process, device="cpu", reduce=lambda tensor: tensor
-            )
-        )
-        run.verifier = verifier
-        spied, sampling = SimpleNamespace(sample=sample), Sampling(16, 0.6, 0.95, 24, 7)
-        return run._count_right(spied, asked, sampling), len(sampled)
-
-    with Verifier() as verifier:
-        whole, all_of_them = counts(0, 1)
-        parts = [counts(process, processes) for process in range(processes)]
-    assert all_of_them == 5 and sum(part[1] for part in parts) == 5
-    assert max(part[1] for part in parts) == -(-5 // processes)
-    assert np.array_equal(sum(part[0] for part in parts), whole)
-    assert 0 < whole[1].sum() < whole[0].sum()
 
 
 # --- Memory and time, counted -------------------------------------------------------------------
@@ -119,28 +76,21 @@ def test_memory_counted_layer_by_layer_is_that_of_whole_models_counted_apart(nam
     assert parts["vLLM"] == pytest.approx(42.3)
 
 
-def test_other_processes_add_buckets_and_a_reference_adds_its_weights(monkeypatch):
+def test_a_reference_adds_its_weights():
     config = unchecked("gsm8k", "smoke", engine="vllm", micro_batch=4)
     shape = architecture(str(TINY))
     alone = model_costs.memory(config, shape, 24)
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    many = model_costs.memory(replace(config, kl=0.1), shape, 24)
+    more = model_costs.memory(replace(config, kl=0.1), shape, 24)
     whole = 4 * parameter_count(shape) / GIB
     assert alone["optimiser"] == 2 * alone["gradients"] == 2 * alone["weights"] == 2 * whole
-    assert {key: many[key] for key in many.keys() - alone.keys()} == {
-        "reference": whole,
-        "DDP's buckets": whole,
-    }
+    assert {key: more[key] for key in more.keys() - alone.keys()} == {"reference": whole}
 
 
-def test_costs_hold_moments_and_downloads_and_share_the_work_over_gpus(monkeypatch):
+def test_costs_hold_moments_and_downloads():
     config = unchecked("qwen3", "h200")
     one, n = trainer.costs(config), parameter_count(architecture(config.model))
     assert one.checkpoint == pytest.approx(12 * n / GIB) and one.disk == {"hub cache": 2 * n / GIB}
     assert one.steps == 200 and one.host_memory == 4 * n / GIB
-    monkeypatch.setenv("WORLD_SIZE", "4")
-    four = trainer.costs(config)
-    assert four.step["update"].flops == one.step["update"].flops / 4
     assert trainer.costs(replace(config, model="somebody/unknown-7B")) is None
 
 

@@ -2,9 +2,7 @@
 where it must be.
 """
 
-import json
 import signal
-import socket
 import time
 from dataclasses import fields
 from functools import cache
@@ -122,6 +120,32 @@ def test_options_of_grpo_config_reach_trl_and_all_that_the_lab_sets_are_refused(
             configured(grpo=f"{name}=1")
 
 
+def test_trl_corrects_for_the_sampler_where_it_is_told_to(monkeypatch):
+    from lab.llm.train.trl_callbacks import TRLRun
+
+    run = SimpleNamespace(config=configured(), first=0)
+    theirs = TRLRun._config(run, "scratch")  # of a training without the correction, TRL's defaults
+    assert (
+        theirs.vllm_importance_sampling_correction and theirs.vllm_importance_sampling_clip_max == 3
+    )
+    given = SHORT_ANSWERS | {"steps": 1, "weight_decay": 0.0, "learning_rate": 1e-3}
+    given["sampler_correction"] = "sequence_mask"
+    run.config = configured(**given)
+    assert TRLRun._config(run, "scratch").vllm_importance_sampling_mode == "sequence_mask"
+    _, (record, _) = played(**given)
+    ratio = "sampling/importance_sampling_ratio/mean"
+    assert record.metrics[ratio] == pytest.approx(1, abs=1e-3) and record.metrics["grad_norm"] > 0
+
+    def unlikely(self, prompts, trainer, real=TRLRun.generate_rollouts):
+        made = real(self, prompts, trainer)
+        return made | {"logprobs": [[logp - 3 for logp in each] for each in made["logprobs"]]}
+
+    monkeypatch.setattr(TRLRun, "generate_rollouts", unlikely)
+    (_, before), (record, after) = played(**given)  # each answer is at least e^3 times as likely
+    assert record.metrics[ratio] == 0 == record.metrics["grad_norm"]
+    assert all(torch.equal(before[key], after[key]) for key in before if key.startswith("model/"))
+
+
 # --- Exact resume -------------------------------------------------------------------------------
 
 
@@ -144,18 +168,6 @@ def test_a_training_taken_up_at_a_record_or_between_two_gives_the_same_records_a
 STEPS = {"micro_batch": 2, "steps": 6, "log_every": 5}
 WORDS = ["train", "gsm8k", "scale=smoke", "checkpoint_minutes=0"]
 WORDS += [f"{key}={value}" for key, value in STEPS.items()]
-
-
-def two_forks(fork, *words, **env) -> None:
-    """`lab WORDS` in two processes with the variables that torchrun sets; both must end well."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    env |= {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    both = [fork(*words, **env, RANK=rank, LOCAL_RANK=rank) for rank in "01"]
-    for one in both:
-        done = one.finish(400)
-        assert done.returncode == 0, done.stderr[-2000:]
 
 
 def stop(started, place, how):
@@ -208,41 +220,12 @@ def test_a_training_stopped_between_two_records_ends_as_the_one_that_was_not(
     assert ended_alike(folder, undisturbed(trainer))
 
 
-def test_two_processes_stop_after_the_same_step_and_go_on_exactly(fork, runs):
-    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "lab"]
-    env = {"LAB_RUNS": str(runs / "stopped"), "LAB_DEVICE": "cpu"}
-    folder, ended = stop(fork(*torchrun, *WORDS, **env), runs / "stopped", signal.SIGTERM)
-    # The process that writes says it.
-    assert ended.stderr.count("lab: stopped by SIGTERM at step") == 1
-    for place in ("stopped", "whole"):
-        two_forks(fork, *WORDS, **env | {"LAB_RUNS": str(runs / place)})
-    [whole] = (runs / "whole").glob("gsm8k/*")
-    assert ended_alike(folder, whole)
-
-
 def wait_for(found, seconds=90.0):
     end = time.monotonic() + seconds
     while not (there := found()):
         assert time.monotonic() < end, "it did not come"
         time.sleep(0.05)
     return there
-
-
-# --- Several processes --------------------------------------------------------------------------
-
-
-def test_two_processes_train_as_one_does(fork, runs):
-    given = SHORT_ANSWERS | {"estimator": "pacs", "micro_batch": 4}
-    one = [record for record, _ in played(**given)]
-    words = ["train", "gsm8k", "scale=smoke", *(f"{key}={value}" for key, value in given.items())]
-    two_forks(fork, *words, LAB_DEVICE="cpu")
-    [folder] = (runs / "gsm8k").iterdir()
-    two = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    assert (folder / "done.json").exists() and [row["step"] for row in two] == [0, 1, 2]
-    for record, row in zip(one, two, strict=True):
-        # These two are means of passes: other passes.
-        for name in record.metrics.keys() - {"log-probability mismatch", "entropy"}:
-            assert row[name] == pytest.approx(record.metrics[name], rel=1e-3, abs=1e-5), name
 
 
 # --- Resets, order, channel --------------------------------------------------------------------
@@ -307,7 +290,7 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
     "given, sentence",
     [
         ({"estimator": "maxlr"}, "did you mean 'maxrl'"),
-        ({"micro_batch": 3}, "is not a multiple of updates x processes x micro_batch"),
+        ({"micro_batch": 3}, "is not a multiple of updates x micro_batch"),
         ({"estimator": "pacs", "micro_batch": 2}, "PACS compares whole groups"),
         ({"estimator": "pacs(beta=2)"}, "the options of PACS are settings here"),
         ({"estimator": "pacs", "kl": 0.1}, "PACS has a loss of its own"),
@@ -328,10 +311,10 @@ def test_what_cannot_be_trained_is_refused_before_anything_runs(given, sentence)
         configured(**given)
 
 
-def test_a_group_that_would_be_split_across_processes_is_refused(monkeypatch):
+def test_a_launcher_of_several_processes_is_refused(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")
-    with pytest.raises(LabError, match="a group would be split across processes"):
-        experiment("gsm8k").configure(given={"prompts": 2, "micro_batch": 8})
+    with pytest.raises(LabError, match="WORLD_SIZE = 4: a training of the lab is one process"):
+        run_training(configured())
 
 
 def test_problems_that_do_not_fit_are_refused_with_their_number():

@@ -14,7 +14,7 @@ from lab.judge.verifier import Verifier
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import imports
 from lab.llm.train.checks import requirements
-from lab.llm.train.task import Task, loaded_set, training_problems
+from lab.llm.train.task import Task, loaded_set, problems_of
 from lab.llm.train.trainer import preflight, train
 from lab.runs.experiments import experiment
 from lab.training.records import Record
@@ -97,13 +97,11 @@ def test_a_file_of_problems_is_read_by_the_columns_that_are_named(files):
         problems = loaded_set(config, name, "train").problems
         assert (problems[1].question, problems[1].answer) == ("2+5=?", "7") and len(problems) == 4
     with Verifier() as verifier:
-        (problem, prompt), *_ = training_problems(config, lambda texts, **_: ids(texts), verifier)[
-            0
-        ]
+        (problem, prompt), *_ = problems_of(config, lambda texts, **_: ids(texts), verifier)[0]
     assert prompt == "2+4=?\n" and problem.answer == "6"
     with pytest.raises(LabError, match="lacks the column 'question' .* has problem, solution"):
         loaded_set(configured(train_set="mine.jsonl"), "mine.jsonl", "train")
-    with pytest.raises(LabError, match="no set is a file; leave them out"):
+    with pytest.raises(LabError, match="no set is a file"):
         configured(question_column="problem")
 
 

@@ -23,7 +23,13 @@ def columns(step, lost=False):
         rewards[0] = None
     texts = [f"answer {i} é" for i in range(12)]
     return rollout_columns(
-        (PROBLEMS[i // 4], i % 4, texts[i], 3, rewards[i], i - 5.5, i == 11) for i in range(12)
+        PROBLEMS,
+        4,
+        text=texts,
+        tokens=[3] * 12,
+        reward=rewards,
+        advantage=[i - 5.5 for i in range(12)],
+        truncated=[i == 11 for i in range(12)],
     )
 
 

@@ -12,7 +12,7 @@ class LanguageModelConfig(Config):
     """Training a language model: gsm8k, qwen3 and pacs (`lab.llm.train.trainer`)."""
 
     trainer: str = setting(
-        "trl: TRL's trainer, on any number of GPUs; loop: this project's own, in one readable file",
+        "trl: TRL's trainer; loop: this project's own, in one readable file",
         choices=("trl", "loop"),
         default="trl",
     )
@@ -68,12 +68,6 @@ class LanguageModelConfig(Config):
     )
     estimator: str = setting("an estimator (lab.estimator_names()), or pacs for the PACS loss")
     rollouts: int = setting("N, rollouts per problem and step", least=2, most=65_536)
-    stopping: str = setting(
-        "trainer=loop: a stopping rule (lab.stopping) in place of N rollouts, such as"
-        " until(right=1, cap=64, round=8); it needs estimator = 'reinforce' and rollouts = its cap;"
-        " empty: N rollouts",
-        default="",
-    )
     prompts: int = setting("problems per step", least=1, most=1_000_000)
     adapter: str = setting(
         "none: train all weights; lora: a low-rank adapter beside frozen weights",
@@ -124,6 +118,12 @@ class LanguageModelConfig(Config):
         "coefficient of the mean token entropy, which is added to the objective",
         least=0.0,
         most=10.0,
+    )
+    sampler_correction: str = setting(
+        "TRL's importance-sampling correction of answers for what the sampler (vLLM) computes"
+        " otherwise than the trainer; none, or a mode of TRL's, with its upper bound of 3",
+        choices=("none", "token_truncate", "token_mask", "sequence_truncate", "sequence_mask"),
+        default="none",
     )
     smoothing: float = setting("coefficient c of differential smoothing", least=0.0, most=10.0)
     greedy_filter: bool = setting("SELF: train only on problems whose greedy answer is wrong")

@@ -289,7 +289,7 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
     if name in WITH_MEMORY:
         raise LabError(
             f"estimator {name!r} has a memory of earlier batches, which is not kept here: train it"
-            " with lab train tabular, digits, images or gsm8k trainer=loop, with rollouts that are"
+            " with lab train tabular, digits or images, with rollouts that are"
             f" sampled, or ask lab.with_memory({name!r}, N).estimator() for what it is so far"
         )
     if entry not in _CATALOGUE:

@@ -63,10 +63,14 @@ def train(
 
     A killed run continues from its newest checkpoint and gives the same records as an undisturbed
     one. If the experiment starts from another training, that is a run of its own,
-    EXPERIMENT_start, and is trained first. If a launcher such as torchrun starts several processes
-    for one training, only the first writes. On SIGTERM the current step is completed, a checkpoint
+    EXPERIMENT_start, and is trained first. On SIGTERM the current step is completed, a checkpoint
     is written, and `lab.training.termination.Terminated` is raised.
     """
+    if (processes := os.environ.get("WORLD_SIZE", "1")) != "1":
+        raise LabError(
+            f"WORLD_SIZE = {processes}: a training of the lab is one process, on one GPU; leave the"
+            " launcher out, or take lab sweep (a run on each GPU) or lab cluster (verl)"
+        )
     one_of("view", view, loggers.VIEWS)
     pace = Pace(checkpoint_minutes)
     chosen = experiment(config.name)
@@ -76,13 +80,10 @@ def train(
     run = Run(Path(folder)) if folder else Run.of(config)
     if not run.finished:
         machine = {"price": price, "max_hours": max_hours, "checkpoint_minutes": checkpoint_minutes}
-        if (estimate := require_ready(chosen, config, **machine)) and leads():
+        if estimate := require_ready(chosen, config, **machine):
             print(estimate, flush=True)
     run = run.open(config)
-    if leads():
-        _complete(run, config, pace, view, lines, finish=not folder)
-    elif not run.finished:
-        _follow(run, config)
+    _complete(run, config, pace, view, lines, finish=not folder)
     return run
 
 
@@ -112,22 +113,6 @@ class Pace:
     def due(self) -> bool:
         interval = self.usual if self.seconds is None else self.seconds
         return time.monotonic() - self.last >= interval
-
-
-def leads() -> bool:
-    """Whether this process writes: the only one, or rank 0 of those that torchrun started."""
-    return os.environ.get("RANK", "0") == "0"
-
-
-def _follow(run: Run, config: Config) -> None:
-    """Train as a process that does not write; stop when all processes agree to."""
-    state = load_checkpoint(run).state
-    trainer = experiment(config.name).train(config, state)
-    with stopping_after_a_step() as request, closing(trainer):
-        for _ in trainer:
-            _release(state)
-            if request.due:
-                raise Terminated
 
 
 def _release(state: dict[str, Any] | None) -> None:

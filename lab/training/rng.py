@@ -5,10 +5,6 @@ what it would have drawn, and two runs with the same seed and different estimato
 data, initial weights and random numbers.
 """
 
-import random
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 
@@ -28,18 +24,3 @@ def generator(seed: int, stream: str, step: int = 0) -> np.random.Generator:
 
 def _sequence(seed: int, stream: str, step: int) -> np.random.SeedSequence:
     return np.random.SeedSequence([seed, int.from_bytes(stream.encode(), "little"), step])
-
-
-@contextmanager
-def generators_restored() -> Iterator[None]:
-    """Leave the global generators of Python, NumPy and torch (on the CPU) as they were."""
-    import torch
-
-    python_state = random.getstate()
-    numpy_state = np.random.get_state()  # noqa: NPY002
-    try:
-        with torch.random.fork_rng(devices=[]):
-            yield
-    finally:
-        random.setstate(python_state)
-        np.random.set_state(numpy_state)  # noqa: NPY002

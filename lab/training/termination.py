@@ -19,32 +19,9 @@ class Terminated(BaseException):
 
 
 class Request:
-    """Whether this process was asked to stop.
+    """Whether this process was asked to stop at a step's end."""
 
-    Processes that train one model together must all stop after the same step. There only what they
-    agreed on counts (`agree`), and not what has reached this process alone.
-    """
-
-    def __init__(self) -> None:
-        self.came = False
-        self._agreed: bool | None = None
-
-    @property
-    def due(self) -> bool:
-        """Whether to stop now, at a step's end."""
-        return self.came if self._agreed is None else self._agreed
-
-    def agree(self, stop: bool) -> None:
-        """Let the answer be `stop` until the next call, which comes with the next step."""
-        self._agreed = stop
-
-    def clear(self) -> None:
-        """Forget every request."""
-        self.came = False
-        self._agreed = None
-
-
-REQUEST = Request()  # of this process, as signals are
+    due = False
 
 
 @contextmanager
@@ -71,17 +48,14 @@ def on_sigterm(act: Callable[[], None]) -> Iterator[None]:
 @contextmanager
 def stopping_after_a_step() -> Iterator[Request]:
     """Inside, SIGTERM asks to stop after the step. Terminated: it came too late for that."""
+    request = Request()
 
     def ask() -> None:
-        REQUEST.came = True
+        request.due = True
 
-    REQUEST.clear()
-    try:
-        with on_sigterm(ask):
-            yield REQUEST
-            if REQUEST.came:
-                raise Terminated(
-                    "stopped by SIGTERM after the last step; the same command goes on from here"
-                )
-    finally:
-        REQUEST.clear()
+    with on_sigterm(ask):
+        yield request
+        if request.due:
+            raise Terminated(
+                "stopped by SIGTERM after the last step; the same command goes on from here"
+            )

@@ -10,12 +10,12 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lab.errors import LabError, unknown
+from lab.errors import LabError, error_line, unknown
 from lab.extras import missing
 from lab.project import read_toml
 from lab.training.rng import generator
@@ -117,10 +117,6 @@ def load(
     LabError: a missing file, a missing column, or, for a set of the table, a wrong number of rows.
     """
     if Path(name).suffix in KINDS:
-        if folder:
-            raise LabError(
-                f"{name} is a file of your own and {folder} an offline folder: give only the file"
-            )
         if not Path(name).is_file():
             raise LabError(f"there is no file {name}: check the path")
         spec = DatasetSpec(Path(name).name, question=columns[0], answer=columns[1])
@@ -135,13 +131,12 @@ def load(
         pin = {"split": spec.split, "revision": spec.revision or None}
         table = _load_dataset(fault, cure, spec.hub, spec.config or None, **pin)
         return _checked_problems(spec, table, spec.hub)
-    paths = find_files(name, Path(folder))
-    if not paths:
-        raise LabError(
-            f"{folder} holds no data set {name}: put {name}.parquet, {name}.jsonl or a folder"
-            f" {name} there, or leave the folder empty to take {spec.hub} from the hub"
-        )
-    return _problems_of_files(paths, spec)
+    if paths := find_files(name, Path(folder)):
+        return _problems_of_files(paths, spec)
+    raise LabError(
+        f"{folder} holds no data set {name}: put {name}.parquet, {name}.jsonl or a folder {name}"
+        f" there, or leave the folder empty to take {spec.hub} from the hub"
+    )
 
 
 def find_files(name: str, folder: Path) -> list[Path]:
@@ -149,35 +144,20 @@ def find_files(name: str, folder: Path) -> list[Path]:
 
     They are NAME.parquet (or .jsonl, .json, .csv), or all such files of the sub-folder NAME; only
     those that begin with the set's split or configuration, if any do. LabError: there is no such
-    folder, or the kinds are mixed.
+    folder.
     """
     if not folder.is_dir():
         raise LabError(f"there is no folder {folder}: give the one that holds the data sets")
-    if (folder / name).is_dir():
-        candidates = sorted((folder / name).iterdir())
-    else:
-        candidates = [folder / f"{name}{suffix}" for suffix in KINDS]
-    paths = [path for path in candidates if path.suffix in KINDS and path.is_file()]
+    paths = sorted(folder.glob(f"{name}/*.*")) or sorted(folder.glob(f"{name}.*"))
+    paths = [path for path in paths if path.suffix in KINDS]
     # A folder may hold other splits too; files named in another way are all of the set.
     heads = tuple(head for head in (DATASETS[name].config, DATASETS[name].split) if head)
-    paths = [path for path in paths if path.name.startswith(heads)] or paths
-    if len({KINDS[path.suffix] for path in paths}) > 1:
-        raise LabError(
-            f"{_described(paths)} are of different kinds: keep one kind of file for {name}"
-        )
-    return paths
-
-
-def _described(paths: Sequence[Path]) -> str:
-    """Where the rows lie, for a message."""
-    if len(paths) == 1:
-        return str(paths[0])
-    return f"{paths[0].parent} ({', '.join(path.name for path in paths)})"
+    return [path for path in paths if path.name.startswith(heads)] or paths
 
 
 def _problems_of_files(paths: Sequence[Path], spec: DatasetSpec) -> ProblemSet:
     """The problems in files of one kind; the columns of a CSV stay text."""
-    kind, place = KINDS[paths[0].suffix], _described(paths)
+    kind, place = KINDS[paths[0].suffix], ", ".join(map(str, paths))
     options: dict[str, Any] = {"data_files": [str(path) for path in paths], "split": "train"}
     if kind == "csv":
         # Without these options pandas reads 007 as 7 and "None" as missing.
@@ -201,30 +181,24 @@ def _load_dataset(fault: str, cure: str, *place: Any, **options: Any) -> Any:
         root: BaseException = error
         while root.__cause__:
             root = root.__cause__
-        line = (str(root).splitlines() or [type(root).__name__])[0]
-        raise LabError(f"{fault} ({line}): {cure}") from error
+        raise LabError(f"{fault} ({error_line(root)}): {cure}") from error
 
 
-def describe_datasets(
-    folder: str | Path = "", more: Callable[[ProblemSet], list[str]] | None = None
-) -> list[str]:
+def describe_datasets(folder: str | Path = "") -> list[str]:
     """What `lab data check` prints of each set: what the offline folder holds, and its revision.
 
-    The network is never used. `more` gives the lines that follow that of a set.
+    The network is never used.
     """
     lines = []
     for name, spec in DATASETS.items():
-        loaded, status = None, f"{name}: not offline"
+        status = f"{name}: not offline"
         try:
             if folder and find_files(name, Path(folder)):
-                loaded = load(name, folder)
-                status = str(loaded)
+                status = str(load(name, folder))
         except LabError as error:
             status = f"{name}: {error}"
         gated = ", gated" if spec.gated else ""
         lines.append(f"{status}; {spec.rows} rows expected, {spec.pin}{gated}")
-        if more and loaded:
-            lines += [f"    {line}" for line in more(loaded)]
     return lines
 
 

@@ -29,7 +29,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
-from lab.errors import LabError, parse_call, unknown, whole, write_call
+from lab.errors import LabError, error_line, parse_call, unknown, whole, write_call
 from lab.extras import INSTALL, missing
 from lab.judge.extract import extract
 from lab.llm.data.datasets import Problem, ProblemSet
@@ -123,8 +123,8 @@ def _one_sentence(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        words = " ".join(str(error).split()) or type(error).__name__
-        raise LabError(f"{name}: {words}; give its configuration other options") from error
+        sentence = f"{name}: {error_line(error)}; give its configuration other options"
+        raise LabError(sentence) from error
 
 
 # --- Its verifiers, as reward functions of `lab.judge.rewards` ----------------------------------

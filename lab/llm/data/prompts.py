@@ -69,12 +69,9 @@ class Prompt:
         if not self.chat:
             return self.of(question)
         if getattr(tokenizer, "chat_template", None) is None:
-            problem = (
-                "the tokenizer has no chat template" if tokenizer else "no tokenizer was given"
-            )
             raise LabError(
-                f"prompt {self.name!r} is the turn of a chat and {problem}: give the tokenizer of a"
-                " chat model, or take the prompt 'plain'"
+                f"prompt {self.name!r} is the turn of a chat and the tokenizer has no chat"
+                " template: take a chat model, or the prompt 'plain'"
             )
         return tokenizer.apply_chat_template(
             self.turns(question), tokenize=False, add_generation_prompt=True

@@ -13,23 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.util import find_spec
-from types import ModuleType
 from typing import Any
 
 import torch
 
 from lab.errors import LabError
-from lab.extras import missing
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.transformers_engine import load_causal_model
 from lab.training.device import compute_device
-
-
-def check_adapter(adapter: str) -> None:
-    """LabError: there is an adapter, and peft is not installed."""
-    if adapter != "none" and find_spec("peft") is None:
-        raise missing("peft")
 
 
 def load_trainable(place: str, adapter: str) -> Any:
@@ -43,16 +34,22 @@ def load_trainable(place: str, adapter: str) -> Any:
 
 def adapter_config(rank: int) -> Any:
     """peft's configuration of the adapter."""
-    return _peft().LoraConfig(
+    transformers()  # before peft, for the names that torchvision lacks
+    from peft import LoraConfig
+
+    return LoraConfig(
         r=rank, lora_alpha=2 * rank, target_modules="all-linear", task_type="CAUSAL_LM"
     )
 
 
 def with_adapter(model: Any, rank: int, seed: int) -> Any:
     """The model with a new adapter, drawn from torch's global generator as TRL draws it."""
+    config = adapter_config(rank)
+    from peft import get_peft_model
+
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return _peft().get_peft_model(model, adapter_config(rank))
+        return get_peft_model(model, config)
 
 
 @contextmanager
@@ -92,10 +89,3 @@ def load_adapter(model: Any, weights: Mapping[str, torch.Tensor]) -> Any:
             " the model that it was trained on"
         )
     return adapted
-
-
-def _peft() -> ModuleType:
-    transformers()  # before peft, for the names that torchvision lacks
-    import peft
-
-    return peft

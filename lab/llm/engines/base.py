@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lab.errors import LabError, real, whole
+from lab.errors import LabError, error_line, real, whole
 from lab.llm.data.prompts import finish_reason
 from lab.llm.engines.imports import transformers
 
@@ -140,8 +140,3 @@ def decode_completion(
         clean_up_tokenization_spaces=False,
     )
     return Completion(text, tuple(ids), tuple(logp), finish, stop)
-
-
-def error_line(error: BaseException) -> str:
-    """The message of an exception on one line, of at most 300 characters."""
-    return " ".join(str(error).split())[:300] or type(error).__name__

@@ -9,17 +9,16 @@ values of its sequences in what is left. Only the activations are counted by run
 from __future__ import annotations
 
 import json
-import os
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from lab.configurations.language_models import LanguageModelConfig
-from lab.errors import LabError
+from lab.errors import LabError, error_line
 from lab.llm.data.datasets import DATASETS
-from lab.llm.engines.base import error_line
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.models import MODELS, locate_model, pinned
 from lab.training.costs import GIB, Costs, Count
@@ -48,14 +47,11 @@ def memory(config: LanguageModelConfig, shape: Any, total: float) -> dict[str, f
     """
     parts = _resident(config, shape)
     parts["gradients"] = parts["optimiser"] / 2
-    if process_count() > 1:
-        parts["DDP's buckets"] = parts["gradients"]
     activations = micro_batch(shape, micro_batches(config)[0], _longest(config)).peak / GIB
     parts |= {"activations": activations, "CUDA": CONTEXT}
-    vllm = (
-        {"vLLM": config.engine_memory * total} if config.engine_memory else {"vLLM asleep": ASLEEP}
-    )
-    return parts | vllm
+    if config.engine_memory:
+        return parts | {"vLLM": config.engine_memory * total}
+    return parts | {"vLLM asleep": ASLEEP}
 
 
 def _resident(config: LanguageModelConfig, shape: Any) -> dict[str, float]:
@@ -96,7 +92,7 @@ def sampler_room(config: LanguageModelConfig, shape: Any, total: float) -> tuple
     Beside them are the weights in bfloat16, three float32 copies of the logits of all sequences,
     and 1 GiB; assumed, not measured. Half of an answer is in the cache while it is written.
     """
-    most = min(config.prompts * config.rollouts // process_count(), SEQUENCES)
+    most = min(config.prompts * config.rollouts, SEQUENCES)
     beside = (2 * parameter_count(shape) + 3 * 4 * most * shape.vocab_size) / GIB + 1
     room = vllm_share(config, shape, total) * total - beside
     prompt, answer = _lengths(config)
@@ -152,7 +148,7 @@ def costs(config: LanguageModelConfig) -> Costs | None:
         read = answers * answer * (prompt + answer / 2) * cache_bytes(shape)
         return Count(2 * n * answers * (prompt + answer), token_steps * 2 * n + read)
 
-    rollouts = config.prompts * config.rollouts / process_count()
+    rollouts = config.prompts * config.rollouts
     reference = bool(config.kl or config.reference_every)
     passes = 1 + ((config.updates > 1) + reference) / 4
     rows, _ = micro_batches(config)
@@ -169,11 +165,11 @@ def costs(config: LanguageModelConfig) -> Costs | None:
     return Costs(
         memory=memory(config, shape, total) if config.engine == "vllm" else {},
         checkpoint=sum(whole.values()),
-        host_memory=process_count() * (4 * n / GIB + kept.get("reference", 0.0)),
+        host_memory=4 * n / GIB + kept.get("reference", 0.0),
         disk={"hub cache": 2 * n / GIB},
         step={"rollouts": sampling(rollouts), "update": update},
         steps=config.steps,
-        beside=sampling(problems * config.samples / process_count()).times(evaluations),
+        beside=sampling(problems * config.samples).times(evaluations),
     )
 
 
@@ -236,17 +232,12 @@ def gpu_memory(config: LanguageModelConfig) -> float:
     return config.device_memory
 
 
-def process_count() -> int:
-    """How many processes torchrun has started, each with a GPU of its own."""
-    return int(os.environ.get("WORLD_SIZE", 1))
-
-
 def micro_batches(config: LanguageModelConfig) -> tuple[int, int]:
-    """Rollouts of a forward and backward pass, and passes of an update, on each process.
+    """Rollouts of a forward and backward pass, and passes of an update.
 
     A `micro_batch` larger than an update is the whole update.
     """
-    rows = config.prompts * config.rollouts // (config.updates * process_count())
+    rows = config.prompts * config.rollouts // config.updates
     micro_batch = max(1, min(config.micro_batch, rows))
     return micro_batch, rows // micro_batch
 
@@ -273,8 +264,7 @@ def architecture(model: str) -> Any:
     if name in KNOWN:
         return library.AutoConfig.for_model(**KNOWN[name])
     place, _ = locate_model(model)
-    # A name of the hub, not a folder: `locate_model` returns it unchanged.
-    if place == model and "/" in model and not model.startswith((".", "/")):
+    if not Path(place).is_dir():  # a name of the hub
         return None
     try:
         return library.AutoConfig.from_pretrained(place)

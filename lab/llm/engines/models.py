@@ -8,12 +8,13 @@ tokenizers are downloaded.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.errors import LabError
+from lab.errors import LabError, error_line
 from lab.extras import missing
-from lab.llm.engines.base import error_line
 from lab.project import SHIPPED, read_toml
 
 # One of these files holds the vocabulary.
@@ -98,31 +99,20 @@ def _cached(model: str) -> str | None:
 def hub_copy(model: str, folder: str) -> str:
     """Copy a model of the hub into a folder, unless it is there; returns "name@revision".
 
-    The file REVISION, written last, tells which revision the folder holds. LabError: the folder
-    holds another model, or the hub did not provide this one.
+    The file REVISION, written last, tells which revision the folder holds. LabError: the hub did
+    not provide it.
     """
-    name, revision = pinned(model)
     record = Path(folder) / "REVISION"
-    if record.is_file():
-        present = record.read_text().strip()
-        if present != f"{name}@{revision or present.partition('@')[2]}":
-            raise LabError(
-                f"{folder} holds {present}, not {model}: remove it, or use another folder"
-            )
-        return present
-    if not revision:
-        from huggingface_hub import HfApi
+    if not record.is_file():
+        name, revision = pinned(model)
+        if not revision:
+            from huggingface_hub import HfApi
 
-        try:
-            revision = HfApi().model_info(name).sha  # the newest commit of the main branch
-        except Exception as error:  # as in _snapshot
-            raise LabError(
-                f"{name} was not found on the hub ({error_line(error)}): check the model's name"
-                " and the network, or give a folder"
-            ) from error
-    _snapshot(f"{name}@{revision}", local_dir=folder)
-    record.write_text(f"{name}@{revision}\n")
-    return f"{name}@{revision}"
+            with _one_sentence(name):
+                revision = HfApi().model_info(name).sha  # the newest commit of the main branch
+        _snapshot(f"{name}@{revision}", local_dir=folder)
+        record.write_text(f"{name}@{revision}\n")
+    return record.read_text().strip()
 
 
 def _snapshot(model: str, **options: Any) -> str:
@@ -132,17 +122,18 @@ def _snapshot(model: str, **options: Any) -> str:
     except ImportError as error:
         raise missing("huggingface_hub") from error
     name, revision = pinned(model)
+    files = {"allow_patterns": WANTED_FILES, "ignore_patterns": UNWANTED_FILES}
+    with _one_sentence(f"{name} at revision {revision}" if revision else name):
+        return snapshot_download(name, revision=revision, **files, **options)
+
+
+@contextmanager
+def _one_sentence(model: str) -> Iterator[None]:
+    """LabError for whatever the hub, a proxy or the cache raises."""
     try:
-        return snapshot_download(
-            name,
-            revision=revision,
-            allow_patterns=WANTED_FILES,
-            ignore_patterns=UNWANTED_FILES,
-            **options,
-        )
-    except Exception as error:  # the hub, a proxy and the cache each raise their own exceptions
-        version = f" at revision {revision}" if revision else ""
+        yield
+    except Exception as error:
         raise LabError(
-            f"{name}{version} did not come from the hub ({error_line(error)}): check the model's"
-            " name and the network, log in where its terms ask for it, or give a folder"
+            f"{model} did not come from the hub ({error_line(error)}): check the model's name and"
+            " the network, log in where its terms ask for it, or give a folder"
         ) from error

@@ -50,7 +50,5 @@ class PolicyEngine:
             with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
                 yield self._transformers
             return
-        with merged_weights(self.model) as weights:
-            self._vllm.load(weights)
-        with self._vllm.awake() as engine:
+        with merged_weights(self.model) as weights, self._vllm.sampling_with(weights) as engine:
             yield engine

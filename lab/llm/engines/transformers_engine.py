@@ -8,21 +8,19 @@ counter-based generator (Philox), so it does not depend on what else is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-from lab.errors import LabError
+from lab.errors import LabError, error_line
 from lab.llm.data.prompts import stop_tokens
 from lab.llm.engines.base import (
     Completion,
     Sampling,
     decode_completion,
     encode_prompts,
-    error_line,
     load_tokenizer,
 )
 from lab.llm.engines.imports import transformers
@@ -69,26 +67,26 @@ class TransformersEngine:
         rows = [(j, i) for j in range(len(ids)) for i in range(n)]
         batch = self.batch_limit(max(map(len, ids), default=0), sampling)
         completions = []
-        with evaluation_mode(self.model):
+        # In training mode there is dropout, and gradient checkpointing keeps no keys and values.
+        training = self.model.training
+        self.model.eval()
+        try:
             for start in range(0, len(rows), batch):
                 completions += self._decoded(ids, rows[start : start + batch], sampling, first)
+        finally:
+            self.model.train(training)
         return [completions[j * n : (j + 1) * n] for j in range(len(ids))]
 
     def batch_limit(self, longest: int, sampling: Sampling) -> int:
         """How many completions are decoded together; `longest`: tokens of the longest prompt.
 
         Counted for each completion: its keys and values at full length, twice because they are
-        copied as they grow; eight numbers of four bytes for each logit; and its share of the
-        prompt's widest layer.
+        copied as they grow, and eight numbers of four bytes for each logit.
         """
-        size = self.model.dtype.itemsize
         config = self.model.config.get_text_config()
-        width = config.hidden_size
         # `cache_bytes` is of two bytes a number, and all are there twice.
-        kept = size * cache_bytes(config) * (longest + sampling.max_tokens)
-        layer_width = 8 * width + 3 * getattr(config, "intermediate_size", 4 * width)
-        prompt_bytes = longest * size * layer_width // sampling.n
-        return int(min(MAX_BATCH, max(1, MEMORY // (kept + 32 * config.vocab_size + prompt_bytes))))
+        kept = self.model.dtype.itemsize * cache_bytes(config) * (longest + sampling.max_tokens)
+        return int(min(MAX_BATCH, max(1, MEMORY // (kept + 32 * config.vocab_size))))
 
     def _decoded(
         self, ids: list[list[int]], rows: list[tuple[int, int]], sampling: Sampling, first: int
@@ -162,21 +160,6 @@ class TransformersEngine:
             logits_to_keep=1,
         )
         return output.past_key_values, mask, output.logits[:, -1]
-
-
-@contextmanager
-def evaluation_mode(model: torch.nn.Module) -> Iterator[None]:
-    """Put a model in eval mode, and afterwards restore the mode of each of its modules.
-
-    In training mode there is dropout, and gradient checkpointing keeps no keys and values.
-    """
-    training = [module for module in model.modules() if module.training]
-    model.eval()
-    try:
-        yield
-    finally:
-        for module in training:
-            module.training = True
 
 
 def load_causal_model(place: str, kind: torch.dtype | str) -> Any:

@@ -17,6 +17,7 @@ For a tiny model set OMP_NUM_THREADS=1 before Python starts: its threads would w
 from __future__ import annotations
 
 import os
+import random
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,22 +25,23 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import torch
 
-from lab.errors import LabError
+from lab.errors import LabError, error_line
+from lab.extras import missing
 from lab.llm.data.prompts import stop_tokens
 from lab.llm.engines.base import (
     Completion,
     Sampling,
     decode_completion,
     encode_prompts,
-    error_line,
     load_tokenizer,
 )
-from lab.llm.engines.model_costs import SEQUENCES, process_count
+from lab.llm.engines.model_costs import SEQUENCES
 from lab.llm.engines.models import model_folder
 from lab.training.device import compute_device
-from lab.training.rng import generators_restored, stream_seed
+from lab.training.rng import stream_seed
 
 
 class VLLMEngine:
@@ -50,7 +52,7 @@ class VLLMEngine:
     | `model` | a folder, or a name of the hub; weights must be safetensors |
     | `positions` | the most tokens of a prompt and its completion; None: the model's maximum |
     | `share` | the fraction of a GPU for weights, KV cache and workspace |
-    | `sleep` | in a trainer's process: give all memory back outside of `awake` |
+    | `sleep` | in a trainer's process: give all memory back outside of `sampling_with` |
 
     The seed of prompt j is `stream_seed(seed, "answers", first + j)`; vLLM adds i for completion i.
 
@@ -67,20 +69,11 @@ class VLLMEngine:
         place, self.name = model_folder(model)
         self.tokenizer = load_tokenizer(place)
         gpu = compute_device().type == "cuda"
-        settings: dict[str, Any] = {
-            "dtype": "float32",
-            "kv_cache_memory_bytes": 2**30,
-            "enforce_eager": True,
-            "enable_chunked_prefill": False,
-        }
+        settings: dict[str, Any] = {"dtype": "float32", "kv_cache_memory_bytes": 2**30}
+        settings |= {"enforce_eager": True, "enable_chunked_prefill": False}
         if gpu:
-            settings = {
-                "dtype": "bfloat16",
-                "gpu_memory_utilization": share,
-                "max_num_seqs": SEQUENCES,
-            }
-        if process_count() > 1:  # torchrun's: each has a whole engine, on its own GPU
-            settings["distributed_executor_backend"] = "external_launcher"
+            settings = {"gpu_memory_utilization": share, "max_num_seqs": SEQUENCES}
+            settings["dtype"] = "bfloat16"
         library = _vllm(gpu)
         try:
             _give_llvmlite_a_dict()
@@ -107,20 +100,17 @@ class VLLMEngine:
         if sleep:
             self.llm.sleep(level=2)
 
-    def load(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
-        """Sample with these weights from now on, pairs of name and tensor; see `awake`."""
+    @contextmanager
+    def sampling_with(self, weights: Iterable[tuple[str, torch.Tensor]]) -> Iterator[VLLMEngine]:
+        """Sample inside the block with these weights, pairs of name and tensor.
+
+        With `sleep` the engine gives all memory back at the end, and holds no weights afterwards.
+        """
         if self._sleeps:
             torch.cuda.empty_cache()  # vLLM's memory does not come from torch's cache
             self.llm.wake_up(tags=["weights"])
         self.llm.collective_rpc("reload_weights", kwargs={"weights_iterator": weights})
         self.llm.reset_prefix_cache()
-
-    @contextmanager
-    def awake(self) -> Iterator[VLLMEngine]:
-        """Sample inside the block, once weights were loaded.
-
-        With `sleep` the engine gives all memory back at the end, and holds no weights afterwards.
-        """
         if self._sleeps:
             self.llm.wake_up(tags=["kv_cache"])
         try:
@@ -136,18 +126,18 @@ class VLLMEngine:
         ids = encode_prompts(self, prompts, sampling.max_tokens)
         if not ids:
             return []
-        shared = {
-            "n": sampling.n,
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "max_tokens": sampling.max_tokens,
-            "stop_token_ids": list(self.stops.values()),
-            "logprobs": 0,
-            "flat_logprobs": True,
-            "detokenize": False,
-        }
         parameters = [
-            self._parameters(seed=stream_seed(sampling.seed, "answers", first + j), **shared)
+            self._parameters(
+                n=sampling.n,
+                temperature=sampling.temperature,
+                top_p=sampling.top_p,
+                max_tokens=sampling.max_tokens,
+                seed=stream_seed(sampling.seed, "answers", first + j),
+                stop_token_ids=list(self.stops.values()),
+                logprobs=0,
+                flat_logprobs=True,
+                detokenize=False,
+            )
             for j in range(len(ids))
         ]
         token_prompts = [{"prompt_token_ids": prompt_ids} for prompt_ids in ids]
@@ -165,25 +155,18 @@ class VLLMEngine:
 
 def _vllm(gpu: bool) -> Any:
     """The package vllm, imported with the settings of the module's table."""
-    variables = {
-        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
-        "VLLM_LOGGING_LEVEL": "ERROR",
-        "VLLM_HOST_IP": "127.0.0.1",
-        "VLLM_NO_USAGE_STATS": "1",
-    }
+    os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
+    os.environ.setdefault("VLLM_HOST_IP", "127.0.0.1")
+    os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
     if not gpu:
-        variables["TORCHDYNAMO_DISABLE"] = "1"
+        os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
         torch._dynamo.config.disable = True  # torch reads the variable on import: that may be over
-    for name, value in variables.items():
-        os.environ.setdefault(name, value)
     try:
         import vllm
     except (ImportError, OSError) as error:
         if getattr(error, "name", "") == "vllm":
-            raise LabError(
-                "the package vllm is missing: pip install -c constraints.txt -e '.[vllm]' for "
-                "a GPU, make setup-llm without one"
-            ) from error
+            raise missing("vllm") from error
         raise LabError(
             f"the package vllm does not import ({error_line(error)}): with a CPU build of torch run"
             " pip uninstall torchaudio torchcodec"
@@ -212,14 +195,17 @@ def _process_state_restored() -> Iterator[None]:
     from vllm.model_executor.models import registry
 
     preload = os.environ.get("LD_PRELOAD")
+    python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
         with (
-            generators_restored(),
+            torch.random.fork_rng(devices=[]),
             mock.patch.object(torch, "set_num_threads", torch.set_num_threads),
             mock.patch.object(registry, "_run_in_subprocess", lambda inspect: inspect()),
         ):
             yield
     finally:
+        random.setstate(python_state)
+        np.random.set_state(numpy_state)  # noqa: NPY002
         if preload is None:
             os.environ.pop("LD_PRELOAD", None)
         else:

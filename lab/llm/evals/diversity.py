@@ -4,14 +4,11 @@ Choices that the paper leaves open:
 
 - Equation 13 is over all K responses, but section 6.2 scores only correct ones. Here K counts the
   right responses. Problems with fewer than two have no pair and are left out of the mean over
-  problems (eq. 14). So two models may be scored on different problems; `lab.stats.compare` can pair
-  the distances on the problems they share.
+  problems (eq. 14). So two models may be scored on different problems.
 - The paper does not say whether texts are truncated. Here they are embedded completely.
 """
 
-import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +24,7 @@ def distances(right: Sequence[Sequence[str]], embed: Embed) -> Array:
 
     Their mean over problems is S_div (PACS eq. 14). `right[i]` are the right responses to problem
     i, including repeated ones. `embed` is called once, with all texts. Errors: fewer than two
-    problems with two right responses; embeddings of a wrong shape, zero or not finite.
+    problems with two right responses; embeddings that are zero or not finite.
     """
     scored = [i for i, texts in enumerate(right) if len(texts) > 1]
     if len(scored) < 2:
@@ -37,11 +34,6 @@ def distances(right: Sequence[Sequence[str]], embed: Embed) -> Array:
         )
     texts = [text for i in scored for text in right[i]]
     embeddings = np.asarray(embed(texts), dtype=np.float64)
-    if embeddings.ndim != 2 or len(embeddings) != len(texts):
-        raise LabError(
-            f"embed returned shape {embeddings.shape} for {len(texts)} texts: it must return one"
-            " row per text"
-        )
     found = np.full(len(right), np.nan)
     ends = np.cumsum([len(right[i]) for i in scored])
     for i, vectors in zip(scored, np.split(embeddings, ends[:-1]), strict=True):
@@ -54,16 +46,12 @@ def mean_distance(vectors: ArrayLike, row: str = "response") -> float:
 
     PACS eqs. 12 and 13, of `vectors` "responses width". Equal responses are a pair like any other,
     at distance 0. Div is the trace of the covariance of the vectors normalised to length 1, in time
-    linear in K. Errors, in which `row` names a response: fewer than two; one zero or not finite.
+    linear in K. LabError, in which `row` names the response: one is zero or not finite.
 
     >>> round(mean_distance([[1, 0], [0, 2], [0, 3]]), 12)  # two orthogonal pairs, one parallel
     0.666666666667
     """
     array = np.asarray(vectors, dtype=np.float64)
-    if array.ndim != 2 or len(array) < 2:
-        raise LabError(
-            f'vectors have shape {array.shape}: give "responses width" with at least two responses'
-        )
     lengths = np.linalg.norm(array, axis=1, keepdims=True)
     if (wrong := ~((lengths > 0) & np.isfinite(lengths))).any():
         raise LabError(
@@ -74,16 +62,16 @@ def mean_distance(vectors: ArrayLike, row: str = "response") -> float:
     return float(np.square(units - units.mean(axis=0)).sum() / (len(units) - 1))
 
 
-def embedder(name: str = "Qwen/Qwen3-Embedding-0.6B", batch: int = 8) -> Embed:
+def embedder(name: str) -> Embed:
     """An embedding model, from the hub or a folder, in float32, on the GPU if there is one.
 
     As the model card of Qwen3-Embedding (the choice of PACS) says: responses are documents without
     an instruction, and a vector is the last layer at the end token that the tokenizer appends,
-    normalised to length 1. `batch` texts of similar length are embedded together.
+    normalised to length 1. Eight texts of similar length are embedded together.
 
     "hashed-ngrams" needs no download: character 3- to 5-grams within words, hashed to 4,096 counts.
-    They measure wording, not meaning. Errors: a model with another pooling, or a tokenizer that
-    appends no end token; a text longer than the model's context.
+    They measure wording, not meaning. LabError: a tokenizer that appends no end token; a text
+    longer than the model's context.
     """
     if name == "hashed-ngrams":
         from sklearn.feature_extraction.text import HashingVectorizer
@@ -92,26 +80,13 @@ def embedder(name: str = "Qwen/Qwen3-Embedding-0.6B", batch: int = 8) -> Embed:
         return lambda texts: hashing.transform(texts).toarray()
     import torch
     from transformers import AutoModel, AutoTokenizer
-    from transformers.utils import cached_file
 
     from lab.training.device import compute_device
 
     tokenizer = AutoTokenizer.from_pretrained(name)
-    pooling = cached_file(
-        name, "1_Pooling/config.json", _raise_exceptions_for_missing_entries=False
-    )
-    pools_last_token = pooling and json.loads(Path(pooling).read_text(encoding="utf-8")).get(
-        "pooling_mode_lasttoken"
-    )
     # With transformers 5 some tokenizers silently stopped appending their end token.
-    last_id = tokenizer("a").input_ids[-1]
-    appends_end = last_id != tokenizer("a", add_special_tokens=False).input_ids[-1]
-    if not pools_last_token or not appends_end:
-        fault = "appends no end token" if pools_last_token else "is not said to pool its last token"
-        raise LabError(
-            f"{name!r} {fault}: choose a model that does (tokenizer.json, 1_Pooling/config.json),"
-            " or write an embed function for it"
-        )
+    if tokenizer("a").input_ids == tokenizer("a", add_special_tokens=False).input_ids:
+        raise LabError(f"{name!r} appends no end token: choose a model whose tokenizer does")
     model = AutoModel.from_pretrained(name, dtype=torch.float32).to(compute_device())
 
     @torch.inference_mode()
@@ -125,7 +100,7 @@ def embedder(name: str = "Qwen/Qwen3-Embedding-0.6B", batch: int = 8) -> Embed:
                 " shorten the text yourself"
             )
         vectors = np.empty((len(rows), model.config.hidden_size))
-        for part in np.split(np.argsort(lengths, kind="stable"), range(batch, len(rows), batch)):
+        for part in np.split(np.argsort(lengths, kind="stable"), range(8, len(rows), 8)):
             # Padding follows the text, so no position of the text attends to it (causal mask).
             ids = torch.nn.utils.rnn.pad_sequence(
                 [torch.tensor(rows[i]) for i in part], batch_first=True

@@ -24,14 +24,14 @@ import torch
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 
-from lab.errors import LabError, whole
+from lab.errors import LabError
 from lab.mathematics.estimators import Estimator, estimator
 
 Ids = Sequence[int]
 Gradient = list[torch.Tensor | None]  # one per parameter, None where it has no effect
 MOMENTS = ["right_sq", "wrong_sq", "cross"]
 PER_ROLLOUT = ["right_each", "wrong_each"]
-BLOCK = 2**24  # how many numbers are converted to float64 at a time
+MICRO_BATCH = 8192  # tokens of answers, prompts and padding; at least one answer
 IGNORED = -100  # the target that cross_entropy skips
 
 
@@ -41,8 +41,6 @@ def moments(
     prompt: Ids,
     right: Sequence[Ids],
     wrong: Sequence[Ids],
-    *,
-    batch_tokens: int = 8192,
 ) -> dict[str, float]:
     """|R|², |W|² and R·W of a problem, which errors name, by the names in MOMENTS.
 
@@ -50,29 +48,16 @@ def moments(
     |---|---|
     | `model` | a causal language model in eval mode; ids "answers length" to logits or `.logits` |
     | `right`, `wrong` | token ids of the answers, each with its end token |
-    | `batch_tokens` | tokens per micro-batch, with prompts and padding; at least one answer |
 
     Memory: two gradients beside the weights and of their type, so keep the weights in float32 and,
-    on a GPU, use `torch.autocast`. Dot products are summed in float64. Errors: an empty prompt or
-    answer; training mode; left-over gradients; moments that are not finite.
+    on a GPU, use `torch.autocast`. Dot products are summed in float64. LabError: moments that are
+    not finite.
     """
-    if not len(prompt) or not all(map(len, [*right, *wrong])):
-        raise LabError(
-            f"problem {problem!r} has an empty prompt or answer: give token ids, for an answer at"
-            " least its end token"
-        )
     parameters = [weight for weight in model.parameters() if weight.requires_grad]
-    if model.training:
-        raise LabError(
-            "the model is in training mode, where dropout changes its gradients: call model.eval()"
-        )
-    for name, parameter in model.named_parameters():
-        if parameter.grad is not None:
-            raise LabError(f"{name} holds a gradient already: call model.zero_grad() first")
 
     def gradient(answers: Sequence[Ids]) -> Gradient:
         """The gradient of the summed log-probabilities of `answers`."""
-        for batch in _micro_batches(prompt, answers, batch_tokens):
+        for batch in _micro_batches(prompt, answers):
             _log_probability(model, prompt, batch).backward(inputs=parameters)
         gradients = [parameter.grad for parameter in parameters]
         model.zero_grad()
@@ -95,14 +80,9 @@ def norms(table: pd.DataFrame, names: Iterable[str | Estimator]) -> pd.DataFrame
     pass_rate (K/N of these rollouts), objective, gradient_norm; where the table also has
     right_each and wrong_each, the sums of |s_i|², signal_sq, an unbiased estimate of |E[g | K]|².
     It is made of pairs of different rollouts only, so it can be negative, and it is NaN where a
-    class with a nonzero advantage has a single rollout. Errors: a missing column; a group smaller
-    than an estimator's minimum N.
+    class with a nonzero advantage has a single rollout. LabError: a group smaller than an
+    estimator's minimum N.
     """
-    if table.empty or not {"problem", "N", "K", *MOMENTS} <= set(table):
-        raise LabError(
-            f"the table has {len(table)} rows with columns {', '.join(table)}: give problem, N, K"
-            " and what `moments` returned"
-        )
     N, K = table["N"].to_numpy(), table["K"].to_numpy()
     frames = []
     for name in names:
@@ -132,12 +112,11 @@ def _advantages(method: Estimator, N: np.ndarray, K: np.ndarray) -> np.ndarray:
     return np.array([[success[k], failure[k]] for (success, failure), k in pairs]).T
 
 
-def _micro_batches(prompt: Ids, answers: Sequence[Ids], batch_tokens: int) -> Iterator[list[Ids]]:
-    """The answers in batches of similar length, each within `batch_tokens` after padding."""
-    limit = whole("batch_tokens", batch_tokens)
+def _micro_batches(prompt: Ids, answers: Sequence[Ids]) -> Iterator[list[Ids]]:
+    """The answers in batches of similar length, each within `MICRO_BATCH` after padding."""
     queue = sorted(answers, key=len, reverse=True)
     while queue:
-        size = max(1, limit // (len(prompt) + len(queue[0])))
+        size = max(1, MICRO_BATCH // (len(prompt) + len(queue[0])))
         yield queue[:size]
         del queue[:size]
 
@@ -160,10 +139,6 @@ def _log_probability(model: torch.nn.Module, prompt: Ids, answers: Sequence[Ids]
 
 
 def _dot(a: Gradient, b: Gradient) -> float:
-    """The inner product, summed in float64 block by block."""
-    blocks = (
-        zip(x.flatten().split(BLOCK), y.flatten().split(BLOCK), strict=True)
-        for x, y in zip(a, b, strict=True)
-        if x is not None and y is not None
-    )
-    return float(sum((x.double() * y.double()).sum() for pair in blocks for x, y in pair))
+    """The inner product, summed in float64."""
+    pairs = ((x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None)
+    return float(sum((x.double() * y.double()).sum() for x, y in pairs))

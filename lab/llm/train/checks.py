@@ -12,21 +12,15 @@ from pathlib import Path
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
+from lab.extras import missing
 from lab.judge.rewards import check_reward
 from lab.llm.data.problem_sets import check_name, is_file
 from lab.llm.data.prompts import load_prompt
-from lab.llm.engines.adapters import check_adapter
-from lab.llm.engines.model_costs import memory_lines, micro_batches, process_count
+from lab.llm.engines.model_costs import memory_lines, micro_batches
 from lab.llm.engines.models import is_cached, locate_model, pinned
-from lab.llm.train.credit import credit_of
 from lab.llm.train.grpo_options import grpo_options
-from lab.llm.train.task import Task, loaded_set, takes_real_rewards, unusable
-from lab.mathematics.estimators import estimator as find_estimator
-from lab.mathematics.memories import IN_THE_HEADER, has_memory
-from lab.mathematics.stopping import rule_of_training
+from lab.llm.train.task import Task, estimator_of, loaded_set, takes_real_rewards, unusable
 from lab.training.device import compiler_fault, compute_device
-
-INSTALL = "pip install -c constraints.txt -e '.[llm,vllm]'"
 
 
 def preflight(config: LanguageModelConfig) -> list[str]:
@@ -38,32 +32,26 @@ def preflight(config: LanguageModelConfig) -> list[str]:
     sets = (config.train_set, *config.eval_sets)
     for name in sets:
         check_name(name)
-    check_adapter(config.adapter)
-    if config.adapter == "none" and config.rank != config.defaults()["rank"]:
-        raise LabError(f"rank = {config.rank}: there is no adapter; add adapter=lora")
-    if config.adapter != "none":
-        config.refuse(
-            ("reference_every",),
-            "the reference of an adapter is the model without it, which is not reset",
-        )
+    if config.adapter == "none":
+        config.refuse(("rank",), "there is no adapter", "add adapter=lora")
+    elif find_spec("peft") is None:
+        raise missing("peft")
+    else:
+        why = "the reference of an adapter is the model without it, which is not reset"
+        config.refuse(("reference_every",), why)
     loss = _loss(config)
-    columns = config.question_column, config.answer_column
-    if columns != ("question", "answer") and not any(map(is_file, sets)):
-        raise LabError(
-            f"question_column = {columns[0]!r}, answer_column = {columns[1]!r}: no set is a file;"
-            " leave them out, or give train_set=FILE.jsonl"
-        )
+    if not any(map(is_file, sets)):
+        names = ("question_column", "answer_column")
+        config.refuse(names, "no set is a file", "give train_set=FILE.jsonl")
     return [*_reward(config), *loss, _batch(config), *memory_lines(config)]
 
 
 def _reward(config: LanguageModelConfig) -> list[str]:
     """The header line on a reward function; refuses a threshold that nothing reads."""
     graded = takes_real_rewards(config)
-    if not (graded and config.reward) and config.right_from != config.defaults()["right_from"]:
-        raise LabError(
-            f"right_from = {config.right_from}: answers are right or wrong here; leave it out, or"
-            " give a reward function and an estimator of real rewards, such as lift(maxrl)"
-        )
+    if not (graded and config.reward):
+        instead = "give a reward function and an estimator of real rewards, such as lift(maxrl)"
+        config.refuse(("right_from",), "answers are right or wrong here", instead)
     reward = Task.of(config).reward
     if not reward:
         return []
@@ -79,13 +67,12 @@ def _loss(config: LanguageModelConfig) -> list[str]:
     spec, rollouts = config.estimator, config.rollouts
     config.check_pacs()
     if config.trainer == "loop":
-        in_trl = ("smoothing", "greedy_filter", "reference_every", "grpo")
+        in_trl = ("smoothing", "greedy_filter", "reference_every", "grpo", "sampler_correction")
         config.refuse(in_trl, "the loop has none", "take trainer=trl")
     if spec == "pacs":
-        config.refuse(
-            ("smoothing", "kl", "entropy_bonus", "greedy_filter", "clip_high", "grpo"),
-            "PACS has a loss of its own, which does not use it",
-        )
+        names = ["smoothing", "kl", "entropy_bonus", "greedy_filter", "clip_high", "grpo"]
+        names.append("sampler_correction")
+        config.refuse(names, "PACS has a loss of its own, which does not use it")
         micro_batch, _ = micro_batches(config)
         if micro_batch % rollouts:
             raise LabError(
@@ -96,63 +83,34 @@ def _loss(config: LanguageModelConfig) -> list[str]:
         config.refuse(("reference_every",), "only PACS resets a reference")
     grpo_options(config)  # refuses what is not TRL's, or the lab's own
     if takes_real_rewards(config):
-        config.refuse(
-            ("smoothing", "greedy_filter"),
-            f"it needs right and wrong answers, and {spec} takes real rewards",
-        )
-    truncated = f"  truncated rollouts: {config.truncation}; loss:"
-    if rule := rule_of_training(config.stopping, spec, rollouts):
-        for name, only in {"trainer": "loop", "updates": 1}.items():
-            if (value := getattr(config, name)) != only:
-                raise LabError(
-                    f"{name} = {value!r}: a stopping rule goes with {name} = {only!r} alone; set it"
-                    " so, or leave stopping empty"
-                )
-        return [f"  {rule.about}", f"{truncated} {config.aggregation}"]
-    if has_memory(spec) and config.trainer != "loop":
-        find_estimator(spec)  # refuses it
-    estimator = credit_of(config).estimator
+        why = f"it needs right and wrong answers, and {spec} takes real rewards"
+        config.refuse(("smoothing", "greedy_filter"), why)
+    estimator = estimator_of(config)
     estimator.coefficients(rollouts)  # refuses a group that is too small
-    options, loss = "", config.aggregation
+    loss = config.aggregation
     if spec == "pacs":
-        weights = "balanced" if config.balanced else "no"
-        options = f": {config.beta:g} x log-ratio, score {config.score}, {weights} class weights"
-        loss = "cross-entropy of whole answers"
+        options = f"beta {config.beta:g}, score {config.score}, balanced {config.balanced}"
+        loss = f"cross-entropy of whole answers, {options}"
     return [
-        f"  {estimator.label} [{estimator.citation}]{options}, N = {rollouts}",
+        f"  {estimator.label} [{estimator.citation}], N = {rollouts}",
         f"  rules: {estimator.rules}",
-        f"{truncated} {loss}",
-        *([IN_THE_HEADER] if has_memory(spec) else []),
+        f"  truncated rollouts: {config.truncation}; loss: {loss}",
     ]
 
 
 def _batch(config: LanguageModelConfig) -> str:
-    """The header line on the batch; refuses one that does not divide evenly.
-
-    It must divide into updates, processes and micro-batches, and groups must stay whole.
-    """
+    """The header line on the batch; refuses one that does not divide into its micro-batches."""
     prompts, updates = config.prompts, config.updates
     micro_batch, _ = micro_batches(config)
-    processes = process_count()
-    if processes > 1 and config.trainer == "loop":
-        raise LabError(
-            f"trainer = 'loop' trains in one process and {processes} were started: leave torchrun"
-            " out, or take trainer=trl"
-        )
     batch = prompts * config.rollouts
-    if batch % (updates * processes * micro_batch):
+    if batch % (updates * micro_batch):
         raise LabError(
-            f"prompts x rollouts = {batch} is not a multiple of updates x processes x micro_batch ="
-            f" {updates} x {processes} x {micro_batch}: change one of them"
-        )
-    if prompts % processes:
-        raise LabError(
-            f"{prompts} prompts on {processes} processes: a group would be split across processes;"
-            " give a multiple of the number of processes"
+            f"prompts x rollouts = {batch} is not a multiple of updates x micro_batch ="
+            f" {updates} x {micro_batch}: change one of them"
         )
     return (
         f"  {prompts} problems x {config.rollouts} rollouts a step, {updates} updates of"
-        f" {batch // updates} rollouts, {micro_batch} at once on each of {processes} processes"
+        f" {batch // updates} rollouts, {micro_batch} at once"
     )
 
 
@@ -165,14 +123,13 @@ def requirements(config: LanguageModelConfig) -> Iterator[tuple[str, str, str]]:
     """
     packages = ("trl", "vllm") if config.engine == "vllm" else ("trl",)
     for package in packages:
-        fault = "" if find_spec(package) else f"the package {package} is missing: {INSTALL}"
+        fault = "" if find_spec(package) else str(missing(package))
         yield f"package {package}", fault, "installed"
     if compute_device().type == "cuda":
         yield "compiler", compiler_fault(), "found, for the Triton kernels of TRL and vLLM"
     name, revision = pinned(config.model)
-    if Path(locate_model(config.model)[0]).is_dir():
-        remark = "a folder here"
-    else:  # the run downloads one that is not cached
+    remark = "a folder here"
+    if not Path(locate_model(config.model)[0]).is_dir():
         remark = f"revision {revision[:12]}" if revision else "newest revision, not pinned"
         remark += ", cached" if is_cached(config.model) else ", to be downloaded"
     yield f"model {name}", "", remark

@@ -43,18 +43,10 @@ def evaluation_sampling(config: LanguageModelConfig) -> Sampling:
 
 
 def count_right(
-    engine: Engine,
-    verifier: Judge,
-    problems: Sequence[tuple[Problem, str]],
-    sampling: Sampling,
-    first: int = 0,
+    engine: Engine, verifier: Judge, problems: Sequence[tuple[Problem, str]], sampling: Sampling
 ) -> Int[np.ndarray, "2 problems"]:
-    """Per problem, the completions that could be judged, and the right ones among them.
-
-    `first`: the number of the first problem in its set. The draws of a problem follow from its
-    number, so that a set may be split over processes.
-    """
-    groups = engine.sample([prompt for _, prompt in problems], sampling, first)
+    """Per problem, the completions that could be judged, and the right ones among them."""
+    groups = engine.sample([prompt for _, prompt in problems], sampling)
     verdicts = judged(
         verifier,
         [completion.text for group in groups for completion in group],
@@ -73,11 +65,13 @@ def metric_prefix(name: str, eval_sets: Collection[str]) -> str:
     return f"{name} " if len(set(eval_sets)) > 1 else ""
 
 
-def pass_rates(
+def evaluate(
+    config: LanguageModelConfig,
+    engine: Engine,
+    verifier: Judge,
     held_out: Mapping[str, Sequence[tuple[Problem, str]]],
-    counts: Mapping[str, Int[np.ndarray, "2 problems"]],
 ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-    """Metrics and groups of a record, from the problems and the counts of each held-out set.
+    """Metrics and groups of a record: the engine asked about every held-out set.
 
     The metrics are pass@k for every power of two up to the completions that were judged, under
     names that begin with `metric_prefix`. LabError: no answer could be judged.
@@ -85,7 +79,7 @@ def pass_rates(
     metrics: dict[str, float] = {}
     groups: dict[str, list] = {"set": [], "problem": [], "n": [], "right": []}
     for name, problems in held_out.items():
-        judged, right = counts[name]
+        judged, right = count_right(engine, verifier, problems, evaluation_sampling(config))
         usable = judged > 0
         if not usable.any():
             raise LabError(

@@ -9,32 +9,36 @@ from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, parse_call, unknown
 from lab.llm.engines.imports import trl
 
-# TRL's names, and the lab's settings; docs/trl.md has both with their defaults.
-SETTINGS = {
-    "beta": "kl",
+# TRL's names, and the lab's settings; docs/trl.md has both with their defaults. The first ones mean
+# the same.
+SAME = {
     "entropy_coef": "entropy_bonus",
     "epsilon": "clip",
+    "max_completion_length": "max_tokens",
+    "num_generations": "rollouts",
+}
+EQUAL = ("learning_rate", "max_grad_norm", "seed", "temperature", "top_p", "weight_decay")
+SAME |= {name: name for name in EQUAL}
+SETTINGS = SAME | {
+    "beta": "kl",
     "epsilon_high": "clip_high",
     "logging_steps": "log_every",
     "loss_type": "aggregation",
     "lr_scheduler_type": "schedule",
     "mask_truncated_completions": "truncation",
-    "max_completion_length": "max_tokens",
     "max_steps": "steps",
-    "num_generations": "rollouts",
     "per_device_train_batch_size": "micro_batch",
     "steps_per_generation": "updates",
     "use_vllm": "engine",
     "vllm_gpu_memory_utilization": "engine_memory",
+    "vllm_importance_sampling_mode": "sampler_correction",
     "warmup_steps": "warmup",
 }
-SAME = ("learning_rate", "max_grad_norm", "seed", "temperature", "top_p", "weight_decay")
-SETTINGS |= {name: name for name in SAME}
 # Options that are passed to TRL. Of the others nothing is read in a training of the lab, the lab
 # decides them, or they need a state that its checkpoints lack.
 PASSED = """
 adam_beta1 adam_beta2 adam_epsilon average_tokens_across_devices cast_lm_head_to_fp32
-ddp_bucket_cap_mb ddp_find_unused_parameters delta disable_dropout importance_sampling_level
+delta disable_dropout importance_sampling_level
 off_policy_mask_threshold pad_to_multiple_of router_aux_loss_coef tf32 top_entropy_quantile
 torch_empty_cache_steps use_bias_correction_kl
 """.split()

@@ -4,16 +4,16 @@
 
 A step samples N answers to each of its problems, judges them, gives every answer its advantage, and
 takes `updates` optimiser steps. What a step draws follows from (seed, step) alone, so that a run
-that was killed ends as one that was not, bit for bit. The loss is in `lab.llm.train.token_loss`;
-what an estimator keeps between steps, and stopping rules, in `lab.llm.train.credit`.
+that was killed ends as one that was not, bit for bit. The loss is in `lab.llm.train.token_loss`.
 
-This is one process; the path through TRL (`lab.llm.train.trl_callbacks`) also runs on several GPUs.
-Given the same rollouts both take the same steps (tests/test_loop.py).
+Given the same rollouts, the path through TRL (`lab.llm.train.trl_callbacks`) takes the same steps
+(tests/test_loop.py).
 """
 
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
@@ -24,24 +24,17 @@ from torch import Tensor
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.judge.rewards import Judge
-from lab.llm.data.prompts import LENGTH
 from lab.llm.engines.adapters import load_trainable, with_adapter
 from lab.llm.engines.base import encode_prompts, load_tokenizer
 from lab.llm.engines.model_costs import micro_batches
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
-from lab.llm.train.credit import credit_of
-from lab.llm.train.evaluation import (
-    count_right,
-    evaluation_is_due,
-    evaluation_sampling,
-    pass_rates,
-    record_is_due,
-)
-from lab.llm.train.optimizer import adamw, recorded_rate, set_learning_rate
-from lab.llm.train.rollouts import ask, measured, rollout_columns, rollouts_of
-from lab.llm.train.task import Task, held_out_problems, problems_of_step, training_problems
+from lab.llm.train.evaluation import evaluate, evaluation_is_due, record_is_due
+from lab.llm.train.optimizer import adamw, learning_rate, set_learning_rate
+from lab.llm.train.rollouts import ask, measured, rollout_columns
+from lab.llm.train.task import Task, estimator_of, problems_of, problems_of_step
 from lab.llm.train.token_loss import Row, check_scores, frozen, in_pieces, token_loss
+from lab.mathematics.estimators import advantages
 from lab.mathematics.groups import make_groups
 from lab.training.checkpoint import current_state, restore, with_prefix
 from lab.training.device import compute_device
@@ -78,36 +71,35 @@ class Loop:
         elif config.kl:
             self.reference = copy.deepcopy(self.model).requires_grad_(False)
         self.optimizer = adamw(self.model, config)
-        self.credit = credit_of(config)
+        self.estimator = estimator_of(config)
         self.rollouts: dict[str, list[Any]] = {}  # of the step that was made last
-        self.sums: dict[str, float] = {}  # the steps since the last record, and their metrics
-        self.first = 0  # the step to begin with
-        if state is not None:
-            self.sums = {name: float(x) for name, x in with_prefix("sum/", state).items()}
-            self.credit.restore(state)
-            self.first = restore(self.model, self.optimizer, state)
-        self.problems, self.left_out = training_problems(config, self.tokenizer, verifier)
-        self.held_out = held_out_problems(config, self.tokenizer, verifier)
+        # The steps since the last record, and their metrics; a Counter's `update` adds.
+        self.sums: Any = Counter()
+        self.sums.update({key: float(x) for key, x in with_prefix("sum/", state or {}).items()})
+        self.first = 0 if state is None else restore(self.model, self.optimizer, state)
+        loaded = problems_of(config, self.tokenizer, verifier)
+        self.problems, self.left_out, self.held_out = loaded
         self.engine = PolicyEngine(config, self.model, self.tokenizer, place, name)
 
     def run(self) -> Iterator[Record | Pause]:
         """The loop: rollouts, update, and every so often an evaluation."""
+        sizes = {"training problems": len(self.problems), "problems left out": self.left_out}
         if self.first == 0:
             standing = Standing(0, self.state)
-            sizes = {"training problems": len(self.problems), "problems left out": self.left_out}
             yield self.evaluated(standing, sizes)
             standing.move_on()
         for step in range(self.first, self.config.steps):
             rows, metrics = self.roll_out(step)
             metrics |= self.update(rows, step)
-            self.sums = added(self.sums, metrics | {"steps": 1})
+            self.sums.update(metrics | {"steps": 1})
             done = step + 1
             standing = Standing(done, self.state)
             if record_is_due(self.config, done):
                 steps = self.sums.pop("steps")
                 means = {name: self.sums[name] / steps for name in sorted(self.sums)}
-                self.sums = {}
-                means |= recorded_rate(self.config, done)
+                last = done * self.config.updates - 1
+                means["learning rate"] = learning_rate(self.config, last)
+                self.sums.clear()
                 yield replace(self.evaluated(standing, means), rollouts=self.rollouts)
             else:
                 yield Pause(done, standing, self.rollouts)
@@ -116,44 +108,39 @@ class Loop:
 
     def roll_out(self, step: int) -> tuple[list[Row], dict[str, float]]:
         """Judged answers to each problem of a step, with their advantages; and the metrics."""
-        config = self.config
+        config, N = self.config, self.config.rollouts
         numbers = problems_of_step(config.seed, step, config.prompts, len(self.problems))
         asked = [self.problems[i] for i in numbers]
         problems, prompts = zip(*asked, strict=True)
         with self.engine.current() as engine:
-            answered = ask(config, self.credit, engine, self.verifier, step, asked)
-            prompt_ids = encode_prompts(engine, prompts, config.max_tokens)
+            answers, rollouts = ask(config, engine, self.verifier, step, asked)
+            encoded = encode_prompts(engine, prompts, config.max_tokens)
+        prompt_ids = [ids for ids in encoded for _ in range(N)]
         rows = [
-            [Row(ids, list(answer.ids), torch.tensor(answer.logp)) for answer, _ in each]
-            for ids, each in zip(prompt_ids, answered, strict=True)
+            Row(ids, list(answer.ids), torch.tensor(answer.logp))
+            for ids, answer in zip(prompt_ids, answers, strict=True)
         ]
         # A group is smaller where rollouts are lost.
-        groups = make_groups(rollouts_of(answered), config.truncation)
-        advantages, metrics = self.credit.assign(groups, [len(each) for each in answered])
-        for group, A in zip(groups, advantages, strict=True):
+        groups = make_groups(rollouts, config.truncation)
+        for group, A in zip(groups, advantages(self.estimator, groups), strict=True):
             for rollout, reward, advantage in zip(group.rollouts, group.rewards, A, strict=True):
-                row = rows[int(group.problem)][rollout.index]
+                row = rows[int(group.problem) * N + rollout.index]
                 row.reward, row.advantage = float(reward), advantage
         self.rollouts = rollout_columns(
-            (
-                problem,
-                i,
-                answer.text,
-                len(answer.ids),
-                verdict.reward,
-                row.advantage,
-                answer.finish == LENGTH,
-            )
-            for problem, each, of_problem in zip(problems, answered, rows, strict=True)
-            for i, ((answer, verdict), row) in enumerate(zip(each, of_problem, strict=True))
+            problems,
+            N,
+            text=[answer.text for answer in answers],
+            tokens=[len(answer.ids) for answer in answers],
+            reward=[rollout.reward for rollout in rollouts],
+            advantage=[row.advantage for row in rows],
+            truncated=[rollout.truncated for rollout in rollouts],
         )
-        metrics |= measured(answered, groups, self.credit.estimator)
-        return [row for each in rows for row in each], metrics
+        return rows, measured(answers, rollouts, groups, self.estimator, len(asked))
 
     def update(self, rows: list[Row], step: int) -> dict[str, float]:
         """Take `updates` optimiser steps, each on its share of the rows; returns the metrics."""
-        config = self.config
-        size, heat = micro_batches(config)[0], config.temperature
+        config, heat = self.config, self.config.temperature
+        size, _ = micro_batches(config)
         if config.updates > 1:
             for row, logp in zip(rows, frozen(self.model, rows, size, heat), strict=True):
                 row.old = logp
@@ -167,7 +154,7 @@ class Loop:
         seed = stream_seed(config.seed, "rows", step * config.updates)
         order = torch.randperm(len(rows) // together, generator=torch.Generator().manual_seed(seed))
         drawn = [rows[i * together + j] for i in order.tolist() for j in range(together)]
-        sums: dict[str, float] = {}
+        sums: Any = Counter()
         parts = in_pieces(drawn, len(rows) // config.updates)
         for number, part in enumerate(parts, step * config.updates):
             if together == 1:  # rows of similar length share a pass
@@ -175,36 +162,26 @@ class Loop:
             for micro_batch in in_pieces(part, size):
                 loss, metrics = token_loss(config, self.model, micro_batch, part, rows)
                 loss.backward()
-                sums = added(sums, metrics | {"loss": loss.item()})
+                sums.update(metrics | {"loss": loss.item()})
             limit = config.max_grad_norm or torch.inf
             norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit)
-            sums = added(sums, {"grad_norm": norm.item()})  # before clipping
+            sums.update({"grad_norm": norm.item()})  # before clipping
             set_learning_rate(self.optimizer, config, number)
             self.optimizer.step()
             self.optimizer.zero_grad()
-        mismatches = [float((row.old.cpu() - row.sampled).abs().max()) for row in rows]
+        mismatch = max(float((row.old.cpu() - row.sampled).abs().max()) for row in rows)
         means = {name: value / config.updates for name, value in sums.items()}
-        return means | {"log-probability mismatch": max(mismatches)}
+        return means | {"log-probability mismatch": mismatch}
 
     def evaluated(self, standing: Standing, metrics: Mapping[str, float]) -> Record:
         """The record of a step: its metrics, and where one is due pass@k on every held-out set."""
         if not evaluation_is_due(self.config, standing.step):
-            return Record(standing.step, {**metrics, **self.credit.totals()}, standing)
-        sampling = evaluation_sampling(self.config)
+            return Record(standing.step, dict(metrics), standing)
         with self.engine.current() as engine:
-            counts = {
-                name: count_right(engine, self.verifier, problems, sampling)
-                for name, problems in self.held_out.items()
-            }
-        rates, groups = pass_rates(self.held_out, counts)
-        return Record(standing.step, {**rates, **metrics, **self.credit.totals()}, standing, groups)
+            rates, groups = evaluate(self.config, engine, self.verifier, self.held_out)
+        return Record(standing.step, {**rates, **metrics}, standing, groups)
 
     def state(self, step: int) -> dict[str, Tensor]:
         """Everything that the later steps depend on."""
         sums = {f"sum/{k}": torch.tensor(x, dtype=torch.float64) for k, x in self.sums.items()}
-        return current_state(self.model, self.optimizer, step) | sums | self.credit.state()
-
-
-def added(sums: dict[str, float], values: dict[str, float]) -> dict[str, float]:
-    """The sums by name with `values` added to them."""
-    return sums | {name: sums.get(name, 0.0) + value for name, value in values.items()}
+        return current_state(self.model, self.optimizer, step) | sums

@@ -41,10 +41,3 @@ def set_learning_rate(optimizer: Optimizer, config: LanguageModelConfig, update:
     """Give every weight the learning rate of this optimiser step."""
     for group in optimizer.param_groups:
         group["lr"] = learning_rate(config, update)
-
-
-def recorded_rate(config: LanguageModelConfig, step: int) -> dict[str, float]:
-    """The metric "learning rate", of the last update of a step; none of step 0."""
-    if step == 0:
-        return {}
-    return {"learning rate": learning_rate(config, step * config.updates - 1)}

@@ -22,18 +22,26 @@ from lab.judge.verifier import Verdict
 from lab.llm.data.datasets import Problem, ProblemSet
 from lab.llm.data.problem_sets import is_file, problem_set, reward_of
 from lab.llm.data.prompts import Prompt, load_prompt
+from lab.mathematics.estimators import Estimator
 from lab.mathematics.estimators import estimator as find_estimator
-from lab.mathematics.memories import has_memory
 from lab.plugins import is_ours
 from lab.training.rng import generator
 
 Usable = list[tuple[Problem, str]]  # problems, each with its prompt
 
 
+def estimator_of(config: LanguageModelConfig) -> Estimator:
+    """The estimator of a training; of PACS, what its loss is where policy and reference agree."""
+    if config.estimator == "pacs":
+        from lab.losses import pacs_at_anchor  # it loads torch
+
+        return pacs_at_anchor(config.beta, config.score, config.balanced)
+    return find_estimator(config.estimator)
+
+
 def takes_real_rewards(config: LanguageModelConfig) -> bool:
-    """Whether the estimator takes rewards other than 0 and 1; none with a memory does, nor PPO."""
-    spec = config.estimator
-    return spec != "ppo" and not has_memory(spec) and find_estimator(spec).real is not None
+    """Whether the estimator takes rewards other than 0 and 1."""
+    return estimator_of(config).real is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +151,8 @@ def described(task: Task, name: str) -> Iterator[str]:
             golds = [each.answer if own else rf"\boxed{{{each.answer}}}" for each in first]
             right = sum(one.outcome == "right" for one in judged(judge, golds, first))
         yield f"{loaded}; {len(unreadable)} gold answers unreadable"
+        for problem in (loaded.problems[place] for place in unreadable):
+            yield f"    {problem.id}: {problem.answer!r} cannot be read"
         yield f"    columns: {', '.join(sorted(first[0].row))}"
         yield f"    prompt: {first[0].prompt!r}"
         yield f"    {right} of the first {len(first)} golds are right, as answers"
@@ -163,28 +173,22 @@ def judged(judge: Judge, completions: Sequence[str], problems: Sequence[Problem]
     return judge.check(completions, golds, [problem.row for problem in problems])
 
 
-def training_problems(
+def problems_of(
     config: LanguageModelConfig, tokenizer: Any, verifier: Judge
-) -> tuple[Usable, int]:
-    """The usable problems of the training set, and how many were left out.
+) -> tuple[Usable, int, dict[str, Usable]]:
+    """The usable problems to train on, how many were left out, and those of each evaluation set.
 
     Left out are problems without a readable gold answer, and those with too long a prompt.
-    LabError: fewer than two are usable.
+    LabError: fewer than two of a set are usable.
     """
-    loaded = loaded_set(config, config.train_set, "train")
-    usable = Task.of(config).usable(loaded, tokenizer, verifier)
-    return usable, len(loaded.problems) - len(usable)
-
-
-def held_out_problems(
-    config: LanguageModelConfig, tokenizer: Any, verifier: Judge
-) -> dict[str, Usable]:
-    """The usable problems of each evaluation set. LabError: as for the training set."""
     task = Task.of(config)
-    return {
+    loaded = loaded_set(config, config.train_set, "train")
+    usable = task.usable(loaded, tokenizer, verifier)
+    held_out = {
         name: task.usable(loaded_set(config, name, "test"), tokenizer, verifier)
         for name in config.eval_sets
     }
+    return usable, len(loaded.problems) - len(usable), held_out
 
 
 def loaded_set(config: LanguageModelConfig, name: str, split: str) -> ProblemSet:

@@ -21,23 +21,19 @@ class Channel:
     """What the loop uses to send values, and to learn that it must stop."""
 
     def __init__(self) -> None:
-        self._requests: SimpleQueue[None] = SimpleQueue()
-        self._values: SimpleQueue[tuple[Any, ...]] = SimpleQueue()  # (value,), or () at the end
-        self._stopped = False
+        self.requests: SimpleQueue[None] = SimpleQueue()
+        self.values: SimpleQueue[tuple[Any, ...]] = SimpleQueue()  # (value,), or () at the end
+        self.stopped = False
 
     def send(self, value: Any) -> None:
         """Send a value and wait until the next one is requested."""
-        self._values.put((value,))
-        self.wait()
-
-    def wait(self) -> None:
-        """Wait until a value is requested."""
-        self._requests.get()
+        self.values.put((value,))
+        self.requests.get()
         self.raise_if_stopped()
 
     def raise_if_stopped(self) -> None:
         """Leave the loop if its consumer has gone; for places where there is no value to send."""
-        if self._stopped:
+        if self.stopped:
             raise LoopStopped
 
 
@@ -48,26 +44,24 @@ def generate_from_thread(loop: Callable[[Channel], None]) -> Iterator[Any]:
 
     def run_loop() -> None:
         try:
-            channel.wait()
             loop(channel)
         except LoopStopped:
             pass
         except BaseException as error:
             errors.append(error)
         finally:
-            channel._values.put(())
+            channel.values.put(())
 
     thread = threading.Thread(target=run_loop, daemon=True, name="training")
     thread.start()
     try:
-        channel._requests.put(None)
-        while value := channel._values.get():
+        while value := channel.values.get():
             yield value[0]
-            channel._requests.put(None)
+            channel.requests.put(None)
     finally:
         # Also where the consumer closes the generator: the loop wakes, and stops.
-        channel._stopped = True
-        channel._requests.put(None)
+        channel.stopped = True
+        channel.requests.put(None)
         thread.join()
     if errors:
         raise errors[0]

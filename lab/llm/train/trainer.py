@@ -52,7 +52,7 @@ def train(
 
         with Task.of(config).judge() as verifier, tempfile.TemporaryDirectory() as scratch:
             yield from generate_from_thread(
-                lambda channel: TRLRun(channel, verifier, scratch, config, state).run()
+                lambda channel: TRLRun(channel, verifier, scratch, config, state).trainer.train()
             )
 
 

@@ -13,45 +13,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from lab.configurations.language_models import LanguageModelConfig
-from lab.errors import LabError
 from lab.judge.rewards import Judge
 from lab.llm.engines.adapters import adapter_config, load_trainable
-from lab.llm.engines.base import Engine, Sampling, encode_prompts, load_tokenizer
+from lab.llm.engines.base import Sampling, encode_prompts, load_tokenizer
 from lab.llm.engines.imports import transformers, trl
 from lab.llm.engines.model_costs import micro_batches
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
-from lab.llm.train.evaluation import (
-    count_right,
-    evaluation_is_due,
-    evaluation_sampling,
-    pass_rates,
-    record_is_due,
-)
-from lab.llm.train.grpo_options import grpo_options
-from lab.llm.train.optimizer import recorded_rate, set_learning_rate
+from lab.llm.train.evaluation import evaluate, evaluation_is_due, record_is_due
+from lab.llm.train.grpo_options import SAME, grpo_options
+from lab.llm.train.optimizer import learning_rate, set_learning_rate
 from lab.llm.train.rollouts import rollout_columns
-from lab.llm.train.task import (
-    Usable,
-    held_out_problems,
-    judged,
-    problems_of_step,
-    training_problems,
-)
-from lab.llm.train.thread_generator import Channel, LoopStopped
+from lab.llm.train.task import judged, problems_of, problems_of_step
+from lab.llm.train.thread_generator import Channel
 from lab.llm.train.trl_trainer import ObjectiveTrainer, PACSTrainer
-from lab.shapes import Int
 from lab.training.checkpoint import current_state, restore, with_prefix
 from lab.training.device import compute_device
 from lab.training.records import Pause, Record, Standing
-from lab.training.termination import REQUEST
 
 # The settings' names of loss aggregations, and TRL's.
 AGGREGATIONS = {"token-mean": "dapo", "sequence-mean": "grpo", "sequence-sum": "dr_grpo"}
@@ -68,9 +53,6 @@ METRIC_NAMES = {
 }
 # Prefixes of TRL's metrics that are not recorded: duplicates, and counts that start with TRL.
 HIDDEN_METRICS = ("rewards/", "epoch", "step_time", "num_tokens", "learning_rate")
-# Processes wait for each other while one samples, judges or writes longer than the others, and for
-# the first one's checkpoint. Torch's own limit, 30 minutes, is too short for that.
-DDP_TIMEOUT_SECONDS = 6 * 3600
 
 # transformers is imported through a function, so that its class is known at run time only.
 _TrainerCallback: Any = transformers().TrainerCallback
@@ -110,22 +92,10 @@ class TRLRun(_TrainerCallback):
         self.config = config
         place, name = model_folder(config.model)
         self.tokenizer = load_tokenizer(place)
-        self.problems, self.left_out = training_problems(config, self.tokenizer, verifier)
-        self.held_out = held_out_problems(config, self.tokenizer, verifier)
-        self.losses: Tensor | None = None  # one per process, where there are several
+        loaded = problems_of(config, self.tokenizer, verifier)
+        self.problems, self.left_out, self.held_out = loaded
         self.trainer = self._trainer(place, scratch)
         self.engine = PolicyEngine(config, self.trainer.model, self.tokenizer, place, name)
-
-    def run(self) -> None:
-        """Train to the last step; sends records and pauses through the channel."""
-        try:
-            self.trainer.train()
-        except LoopStopped:
-            # A launcher ends all processes when one is gone: the main one writes its checkpoint
-            # first.
-            if REQUEST.due:
-                self.trainer.accelerator.wait_for_everyone()
-            raise
 
     # What TRL is given
 
@@ -136,30 +106,18 @@ class TRLRun(_TrainerCallback):
         config = self.config
         model = load_trainable(place, config.adapter)
         model.config._name_or_path = place  # TRL loads the reference model from here
-        rows = Dataset.from_list(
-            [
-                {"problem": number, "prompt": prompt}
-                for number, (_, prompt) in enumerate(self.problems)
-            ]
-        )
+        prompts = [prompt for _, prompt in self.problems]
+        rows = Dataset.from_dict({"problem": list(range(len(prompts))), "prompt": prompts})
         order = [
             row
             for step in range(self.first, config.steps)
             for row in problems_of_step(config.seed, step, config.prompts, len(self.problems))
         ]
         kind: Any = PACSTrainer if config.estimator == "pacs" else ObjectiveTrainer
-        options: dict[str, Any] = {
-            "estimator": config.estimator,
-            "smoothing": config.smoothing,
-            "greedy_filter": config.greedy_filter,
-        }
+        names = ["estimator", "smoothing", "greedy_filter"]
         if kind is PACSTrainer:
-            options = {
-                "score": config.score,
-                "balanced": config.balanced,
-                "actor": config.actor,
-                "scale": config.beta,
-            }
+            names = ["score", "balanced", "actor"]
+        options = {name: getattr(config, name) for name in names}
         trainer = kind(
             model=model,
             args=self._config(scratch),
@@ -172,49 +130,40 @@ class TRLRun(_TrainerCallback):
             peft_config=None if config.adapter == "none" else adapter_config(config.rank),
             first_step=self.first * config.updates,
             **options,
+            **({"scale": config.beta} if kind is PACSTrainer else {}),
         )
         trainer.remove_callback(transformers().PrinterCallback)
-        if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
-            raise LabError(
-                "the weights are sharded over processes (FSDP or DeepSpeed), but the checkpoints of"
-                " lab train hold complete weights: launch with torchrun alone, or use lab cluster"
-                " for models that need sharding"
-            )
+        if config.sampler_correction != "none":
+            # TRL corrects only what its own vLLM samples, which it would give the weights of now.
+            trainer.use_vllm = True
+            trainer.vllm_generation = SimpleNamespace(sync_weights=lambda: None)
         return trainer
 
     def _config(self, scratch: str) -> Any:
         """TRL's configuration from that of the run."""
         config = self.config
         micro_batch, accumulate = micro_batches(config)
+        correction = config.sampler_correction
         return trl().GRPOConfig(
             **device_options(compute_device()),
             output_dir=scratch,
-            seed=config.seed,
             max_steps=(config.steps - self.first) * config.updates,
             shuffle_dataset=False,
             per_device_train_batch_size=micro_batch,
             gradient_accumulation_steps=accumulate,
             steps_per_generation=accumulate * config.updates,
-            num_generations=config.rollouts,
-            max_completion_length=config.max_tokens,
-            temperature=config.temperature,
-            top_p=config.top_p,
-            learning_rate=config.learning_rate,
             lr_scheduler_type="constant",  # see on_step_begin
-            weight_decay=config.weight_decay,
-            max_grad_norm=config.max_grad_norm,
             # PACS needs a reference model where it resets one; TRL loads it for any beta above 0.
             beta=config.kl or float(config.reference_every > 0),
-            epsilon=config.clip,
             epsilon_high=config.clip_high or config.clip,
-            entropy_coef=config.entropy_bonus,
             loss_type=AGGREGATIONS[config.aggregation],
+            **({"vllm_importance_sampling_mode": correction} if correction != "none" else {}),
             logging_steps=config.log_every * config.updates,
             logging_nan_inf_filter=False,
             save_strategy="no",
             report_to=[],
             disable_tqdm=True,
-            ddp_timeout=DDP_TIMEOUT_SECONDS,
+            **{name: getattr(config, ours) for name, ours in SAME.items()},
             **grpo_options(config),
         )
 
@@ -226,17 +175,12 @@ class TRLRun(_TrainerCallback):
         return [verdict.reward for verdict in judged(self.verifier, list(completions), problems)]
 
     def generate_rollouts(self, prompts: list[str], trainer: Any) -> dict[str, list]:
-        """TRL's rollout function, for this process's part of the batch.
-
-        `prompts` holds whole groups: each prompt stands N times in a row.
-        """
+        """TRL's rollout function. `prompts` holds whole groups: each stands N times in a row."""
         config = self.config
         N = config.rollouts
         unique_prompts = prompts[::N]
-        step = trainer.step // config.updates
         # The random stream of a prompt follows from its place in the whole run.
-        accelerator = trainer.accelerator
-        first = (step * accelerator.num_processes + accelerator.process_index) * len(unique_prompts)
+        first = trainer.step // config.updates * len(unique_prompts)
         sampling = Sampling(N, config.temperature, config.top_p, config.max_tokens, config.seed)
         columns: dict[str, list] = {}
         with self.engine.current() as engine:
@@ -256,9 +200,6 @@ class TRLRun(_TrainerCallback):
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Send the record of step 0, or take up the state of a checkpoint."""
-        if self.trainer.accelerator.num_processes > 1:
-            # Processes can first ask each other at the end of a step: none stops before.
-            REQUEST.agree(False)
         if self.state is None:
             self.send_record(0, {})
         else:
@@ -279,7 +220,6 @@ class TRLRun(_TrainerCallback):
         every = self.config.reference_every
         if every and step % every == 0:
             self.reset_reference()
-        self.synchronize_processes()
         # Logs follow the step of the whole training; TRL counts from where it resumed.
         control.should_log = record_is_due(self.config, step)
         if not control.should_log:
@@ -295,13 +235,11 @@ class TRLRun(_TrainerCallback):
     # Records
 
     def send_record(self, step: int, logs: dict[str, float]) -> None:
-        """Evaluate where it is due, and send the record of a step, from the main process."""
-        due = evaluation_is_due(self.config, step)
-        metrics, groups = self.evaluate() if due else ({}, {})
-        standing = Standing(step, self.state_at)
-        if not self.trainer.accelerator.is_main_process:
-            self.send(Pause(step, standing))
-            return
+        """Evaluate where it is due, and send the record of a step."""
+        metrics, groups = {}, {}
+        if evaluation_is_due(self.config, step):
+            with self.engine.current() as engine:
+                metrics, groups = evaluate(self.config, engine, self.verifier, self.held_out)
         real = self.trainer.estimator.real is not None
         names = METRIC_NAMES | ({"reward": "mean reward"} if real else {})
         metrics |= {
@@ -309,10 +247,12 @@ class TRLRun(_TrainerCallback):
             for name, value in logs.items()
             if isinstance(value, (int, float)) and not name.startswith(HIDDEN_METRICS)
         }
-        metrics |= recorded_rate(self.config, step)
         if step == 0:
-            sizes = {"training problems": len(self.problems), "problems left out": self.left_out}
-            metrics |= sizes
+            metrics["training problems"] = len(self.problems)
+            metrics["problems left out"] = self.left_out
+        else:
+            metrics["learning rate"] = learning_rate(self.config, self.trainer.step - 1)
+        standing = Standing(step, self.state_at)
         self.send(Record(step, metrics, standing, groups, self.rollouts()))
 
     def send(self, event: Record | Pause) -> None:
@@ -323,53 +263,21 @@ class TRLRun(_TrainerCallback):
             event.state.move_on()
 
     def rollouts(self) -> dict[str, list[Any]]:
-        """The rollouts of the batch in use, of all processes; empty before the first."""
+        """The rollouts of the batch in use; empty before the first."""
         gathered = {name: values.tolist() for name, values in self.trainer.gathered.items()}
         if not gathered:
             return {}
-        N, logs = self.config.rollouts, self.trainer._logs  # TRL's, of one batch
-        columns = zip(
-            logs["completion"],
-            logs["advantages"],
-            *(gathered[name] for name in ("problem", "tokens", "reward", "cut")),
-            strict=True,
-        )
+        logs = self.trainer._logs  # TRL's, of one batch
+        N = self.config.rollouts
         return rollout_columns(
-            (
-                self.problems[number][0],
-                row % N,
-                text,
-                tokens,
-                None if math.isnan(reward) else reward,
-                advantage,
-                cut,
-            )
-            for row, (text, advantage, number, tokens, reward, cut) in enumerate(columns)
+            [self.problems[number][0] for number in gathered["problem"][::N]],
+            N,
+            text=logs["completion"],
+            tokens=gathered["tokens"],
+            reward=[None if math.isnan(reward) else reward for reward in gathered["reward"]],
+            advantage=logs["advantages"],
+            truncated=gathered["cut"],
         )
-
-    def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Pass@k on every held-out set, and each problem's counts; processes share the problems."""
-        sampling = evaluation_sampling(self.config)
-        with self.engine.current() as engine:
-            counts = {
-                name: self._count_right(engine, problems, sampling)
-                for name, problems in self.held_out.items()
-            }
-        return pass_rates(self.held_out, counts)
-
-    def _count_right(
-        self, engine: Engine, problems: Usable, sampling: Sampling
-    ) -> Int[np.ndarray, "2 problems"]:
-        """`count_right` over all processes."""
-        accelerator = self.trainer.accelerator
-        shares = np.array_split(np.arange(len(problems)), accelerator.num_processes)
-        share = shares[accelerator.process_index]
-        counts = torch.zeros(2, len(problems), dtype=torch.int64)
-        if len(share):
-            local = [problems[row] for row in share]
-            right = count_right(engine, self.verifier, local, sampling, int(share[0]))
-            counts[:, share] = torch.from_numpy(right)
-        return accelerator.reduce(counts.to(accelerator.device)).cpu().numpy()
 
     # State
 
@@ -386,8 +294,7 @@ class TRLRun(_TrainerCallback):
     def running_sums(self) -> dict[str, Tensor]:
         """What TRL and transformers sum up from one log to the next; a record has the means.
 
-        The metrics are numbered, because their order is that of the record. `loss` holds that of
-        every process.
+        The metrics are numbered, because their order is that of the record.
         """
         trainer = self.trainer
         metrics = trainer._metrics["train"]
@@ -396,38 +303,24 @@ class TRLRun(_TrainerCallback):
             f"added up/{place:03}/{name}": torch.tensor(metrics[name], dtype=torch.float64)
             for place, name in enumerate(recorded)
         }
-        losses = trainer._tr_loss[None] if self.losses is None else self.losses
         updates = trainer.state.global_step - trainer._globalstep_last_logged
-        return state | {"added up/loss": losses, "added up/updates": torch.tensor(updates)}
+        state["added up/updates"] = torch.tensor(updates)
+        return state | {"added up/loss": trainer._tr_loss[None]}
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Load a state into TRL's model, optimiser, reference model and sums."""
         trainer = self.trainer
-        accelerator = trainer.accelerator
-        restore(accelerator.unwrap_model(trainer.model), trainer.optimizer, state)
+        restore(trainer.accelerator.unwrap_model(trainer.model), trainer.optimizer, state)
         if self.config.reference_every:
             trainer.ref_model.load_state_dict(with_prefix("reference/", state))
         running_sums = with_prefix("added up/", state)
         if running_sums:
-            losses = running_sums.pop("loss")
-            # With another number of processes, their mean is the same up to rounding.
-            same_processes = len(losses) == accelerator.num_processes
-            loss = losses[accelerator.process_index] if same_processes else losses.mean()
-            trainer._tr_loss.copy_(loss)
+            trainer._tr_loss.copy_(running_sums.pop("loss").mean())
             # TRL counts its steps from 0 in this process.
             trainer._globalstep_last_logged = -int(running_sums.pop("updates"))
             for key in sorted(running_sums):
                 name = key.partition("/")[2]
                 trainer._metrics["train"][name] = running_sums[key].tolist()
-
-    def synchronize_processes(self) -> None:
-        """Share losses and requests to stop, so that all processes stop after the same step."""
-        accelerator = self.trainer.accelerator
-        if accelerator.num_processes > 1:
-            stop = torch.full((1,), float(REQUEST.came), device=accelerator.device)
-            rows = accelerator.gather(torch.stack((self.trainer._tr_loss[None], stop), 1))
-            self.losses = rows[:, 0]
-            REQUEST.agree(bool(rows[:, 1].any()))
 
     def reset_reference(self) -> None:
         """PACS, section 3.4: the reference becomes the policy, and the optimiser starts anew."""

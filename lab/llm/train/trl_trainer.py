@@ -9,7 +9,7 @@ column `problem` of the data, an integer per row, says which rollouts form a gro
 is a lost rollout: its group is smaller, its advantage 0. The order of rows in a batch follows from
 (seed, step), so that a resumed run continues exactly.
 
-Written for TRL 1.16; tests/test_trl.py checks each of the seven overridden methods by hand.
+Written for TRL 1.16; tests/test_trl.py checks each of the overridden methods by hand.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import torch
 from torch.nn.functional import pad
 
@@ -28,10 +27,8 @@ from lab.losses import SCORES, pacs, pacs_at_anchor
 from lab.mathematics.estimators import Estimator, advantages
 from lab.mathematics.estimators import estimator as find_estimator
 from lab.mathematics.groups import Group, Rollout, make_groups
-from lab.mathematics.weights import induced_weight
 from lab.training.rng import stream_seed
 
-TRUNCATIONS = ("score", "zero", "mask")
 Batch = dict[str, Any]
 # TRL is imported through a function, so that its class is known at run time only.
 _GRPOTrainer: Any = trl().GRPOTrainer
@@ -59,7 +56,6 @@ class ObjectiveTrainer(_GRPOTrainer):
     """
 
     _buffered_inputs: Any  # TRL's micro-batches of the batch in use
-    _signature_columns: Any  # TRL's names of the columns that are kept
 
     def __init__(
         self,
@@ -78,7 +74,7 @@ class ObjectiveTrainer(_GRPOTrainer):
         self.estimator.coefficients(self.num_generations)
         if self.eval_dataset is not None:
             self.estimator.coefficients(self.num_generations_eval)
-        self.truncation = one_of("truncation", truncation, TRUNCATIONS)
+        self.truncation = truncation
         self.smoothing = real("smoothing", smoothing, 0)
         self.greedy_filter = greedy_filter
         if self.estimator.real is not None and (smoothing or greedy_filter):
@@ -109,12 +105,6 @@ class ObjectiveTrainer(_GRPOTrainer):
         mode = "train" if self.model.training else "eval"
         self._metrics[mode][name].append(float(value))
 
-    def _set_signature_columns_if_needed(self) -> None:
-        """The columns that `remove_unused_columns=True` keeps."""
-        super()._set_signature_columns_if_needed()
-        if "problem" not in self._signature_columns:
-            self._signature_columns.append("problem")
-
     def _generate_and_score_completions(self, inputs: list[Batch]) -> Batch:
         if "problem" not in inputs[0]:
             raise LabError(
@@ -136,16 +126,9 @@ class ObjectiveTrainer(_GRPOTrainer):
         metrics = group_metrics(self.estimator, groups, len(A) // N, len(A))
         for name, value in metrics.items():
             self._log(name.replace(" ", "_"), value)
-        if self.estimator.real is None:
-            rates = np.array([group.pass_rate for group in groups])
-            weights = induced_weight(self.estimator, self.num_generations, rates)
-            self._log("induced_weight", weights.mean() if groups else 0.0)
         if self.smoothing:
             if "sampling_per_token_logps" not in batch:
-                raise LabError(
-                    "smoothing needs the log-probabilities of the sampler: use vLLM, or a rollout"
-                    " function that returns logprobs"
-                )
+                raise LabError("smoothing needs logprobs: use vLLM, or a rollout function")
             mask = batch["completion_mask"]
             logp = (batch["sampling_per_token_logps"] * mask).sum(1) / mask.sum(1).clamp_min(1)
             # +1 for right, -1 for wrong, 0 for lost
@@ -207,10 +190,7 @@ class ObjectiveTrainer(_GRPOTrainer):
         }
         if self.greedy_filter:
             if "greedy" not in inputs[0]:
-                raise LabError(
-                    "greedy_filter needs a rollout function that returns a column 'greedy' with the"
-                    " greedy answer to each prompt: lab.llm.train.trl_callbacks has one"
-                )
+                raise LabError("greedy_filter needs a rollout function with a column 'greedy'")
             greedy = [row["greedy"] for row in inputs]
             scored = super()._calculate_rewards(inputs, prompts, greedy, ids)
             self.gathered["greedy"] = weighted(scored) == 1
@@ -241,9 +221,9 @@ class ObjectiveTrainer(_GRPOTrainer):
         batch_size: int | None = None,
         **options: Any,
     ) -> Any:
-        """TRL's log-probabilities "rows width", entropies and auxiliary loss; see `by_length`.
+        """TRL's log-probabilities "rows width", entropies and auxiliary loss.
 
-        Rows of similar length share a pass, cut to the longest; TRL too has 0 at padding.
+        With `by_length` rows are cut to the longest; TRL too has 0 at padding.
         """
         compute = super()._get_per_token_logps_and_entropies
         # Other options belong to models with images, whose rows cannot be cut.
@@ -254,25 +234,15 @@ class ObjectiveTrainer(_GRPOTrainer):
         if not (self.by_length and text_only):
             outputs = compute(model, ids, attention_mask, width, batch_size, **options)
         else:
-            order = attention_mask.sum(1).argsort(stable=True)
-            passes: list[tuple[Any, ...]] = []
-            for rows in order.split(batch_size or len(ids)):
-                used = attention_mask[rows].any(0).nonzero()[:, 0]
-                # At least one completion token, which TRL's slices from the right need.
-                first = min(int(used[0]), ids.shape[1] - width - 1)
-                last = max(int(used[-1]) + 1, ids.shape[1] - width + 1)
-                cut = ids.shape[1] - last
-                kept = ids[rows, first:last], attention_mask[rows, first:last], width - cut
-                *by_token, auxiliary = compute(model, *kept, **options)
-                padded = [None if part is None else pad(part, (0, cut)) for part in by_token]
-                passes.append((*padded, auxiliary))
-            logp, entropy, auxiliary = zip(*passes, strict=True)
-            back = order.argsort()
-            outputs = (
-                torch.cat(logp)[back],
-                None if entropy[0] is None else torch.cat(entropy)[back],
-                None if auxiliary[0] is None else torch.stack(auxiliary).mean(),
-            )
+            used = attention_mask.any(0).nonzero()[:, 0]
+            # At least one completion token, which TRL's slices from the right need.
+            first = min(int(used[0]), ids.shape[1] - width - 1)
+            last = max(int(used[-1]) + 1, ids.shape[1] - width + 1)
+            cut = ids.shape[1] - last
+            kept = ids[:, first:last], attention_mask[:, first:last], width - cut
+            *by_token, auxiliary = compute(model, *kept, batch_size, **options)
+            padded = (None if part is None else pad(part, (0, cut)) for part in by_token)
+            outputs = (*padded, auxiliary)
         self._latest_logp = outputs[0].detach()
         return outputs
 
@@ -318,18 +288,12 @@ class PACSTrainer(ObjectiveTrainer):
             "actor": actor,
         }
         super().__init__(pacs_at_anchor(scale, score, balanced), *positional, **options)
-        unused = {
-            "smoothing": self.smoothing,
-            "greedy_filter": self.greedy_filter,
-            "an entropy bonus": self.args.entropy_coef,
-            "use_vllm's importance sampling": self.use_vllm
-            and self.vllm_importance_sampling_correction,
-        }
-        for name, value in unused.items():
-            if value:
-                raise LabError(
-                    f"PACS has a loss of its own, in which {name} has no place: turn it off"
-                )
+        corrects = self.use_vllm and self.vllm_importance_sampling_correction
+        if self.smoothing or self.greedy_filter or self.args.entropy_coef or corrects:
+            raise LabError(
+                "PACS has a loss of its own, in which smoothing, greedy_filter, an entropy bonus"
+                " and vLLM's importance sampling have no place: turn them off"
+            )
         rows = self.args.per_device_train_batch_size
         if rows % self.num_generations:
             raise LabError(

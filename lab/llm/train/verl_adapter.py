@@ -50,21 +50,15 @@ LOST_LIMIT = 0.02  # the share of lost rewards in a batch above which a run stop
 def register() -> None:
     """Put every estimator of the catalogue and the loss into verl's registries; patches verl."""
     transformers()
+    from verl.models.transformers import monkey_patch
     from verl.trainer.ppo import core_algos
 
-    _repair()
+    # verl 0.9.1 patches a class of TRL that TRL 1.16 has removed.
+    vars(monkey_patch)["is_trl_available"] = lambda: False
     for name in (*estimator_names(), *ALIASES, *OPERATIONS):
         if PREFIX + name not in core_algos.ADV_ESTIMATOR_REGISTRY:
             core_algos.register_adv_est(PREFIX + name)(partial(advantage, name))
     core_algos.register_policy_loss(LOSS)(policy_gradient)
-
-
-def _repair() -> None:
-    """Patch verl 0.9.1 in this process: it patches a TRL class that TRL 1.16 has removed."""
-    from verl.models.transformers import monkey_patch
-
-    # By name: the function is declared with the type of what is replaced.
-    vars(monkey_patch)["is_trl_available"] = lambda: False
 
 
 def advantage(
@@ -162,8 +156,8 @@ def compute_score(
     """
     columns = json.loads((extra_info or {}).get("columns", "{}"))
     try:
-        found = _judge(style, reward, right_from).check([solution_str], [ground_truth], [columns])
-        verdict = found[0]
+        judge = _judge(style, reward, right_from)
+        verdict = judge.check([solution_str], [ground_truth], [columns])[0]
     except LabError as error:
         print(f"lab: {error}", file=sys.stderr, flush=True)
         verdict = Verdict("error", reward, None)

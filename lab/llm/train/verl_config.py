@@ -36,10 +36,8 @@ from lab.errors import LabError, parse_call
 from lab.llm.data.datasets import Problem
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.models import locate_model, pinned
-from lab.llm.train.task import Task
+from lab.llm.train.task import Task, estimator_of
 from lab.llm.train.verl_adapter import LOSS, PREFIX
-from lab.mathematics.estimators import Estimator
-from lab.mathematics.estimators import estimator as find_estimator
 from lab.plugins import PRESET, VARIABLE, plugin_names
 from lab.project import read_toml
 
@@ -74,7 +72,7 @@ def settings(
     tokens = max(TOKENS, config.max_prompt_tokens + config.max_tokens)
     table = read_toml(Path(__file__).with_name("verl.toml"))
     renamed = table.pop("settings")
-    estimator_name, options = parse_call(load_estimator(config).spec)
+    estimator_name, options = parse_call(estimator_of(config).spec)
     if config.truncation != "score":
         options |= {"truncation": config.truncation, "max_tokens": config.max_tokens}
     algorithm = {"algorithm.adv_estimator": PREFIX + estimator_name}
@@ -84,7 +82,10 @@ def settings(
     constant = config.max_tokens if aggregation.endswith("norm") else None
     table |= {
         "data.val_files": [f"{RUN}/{eval_file_name(eval_set)}" for eval_set in config.eval_sets],
-        "actor_rollout_ref.model.path": _model(config.model, folder),
+        # train.sh copies a model of the hub into the run folder.
+        "actor_rollout_ref.model.path": f"{RUN}/model"
+        if hub_model(config.model)
+        else _from(folder, locate_model(config.model)[0]),
         "actor_rollout_ref.actor.policy_loss.loss_mode": "vanilla" if config.updates > 1 else LOSS,
         "actor_rollout_ref.actor.loss_agg_mode": aggregation,
         "actor_rollout_ref.actor.loss_scale_factor": constant,
@@ -98,9 +99,11 @@ def settings(
     }
     task = Task.of(config)
     if task.reward:
-        given = {"reward": _reward(task.reward, folder), "right_from": task.right_from}
+        place, _, function = task.reward.rpartition(":")
+        place = _from(folder, place) if place.endswith(".py") else place
         kwargs = "+reward.custom_reward_function.reward_kwargs"
-        table |= {f"{kwargs}.{key}": value for key, value in given.items()}
+        table[f"{kwargs}.reward"] = f"{place}:{function}"
+        table[f"{kwargs}.right_from"] = task.right_from
     if not task.template.chat:
         table["actor_rollout_ref.model.custom_chat_template"] = UNCHANGED_TEMPLATE
     # verl's engine always sleeps while the model trains: 0 leaves it verl's own share, a half.
@@ -111,24 +114,14 @@ def settings(
     return algorithm | table | {key: getattr(config, name) for key, name in renamed.items()}
 
 
-def load_estimator(config: LanguageModelConfig) -> Estimator:
-    """The estimator whose advantages verl will use; for "pacs" its anchor."""
-    if config.estimator == "pacs":
-        return find_estimator(
-            "pacs_anchor", beta=config.beta, score=config.score, balanced=config.balanced
-        )
-    return find_estimator(config.estimator)
-
-
 def remarks(config: LanguageModelConfig) -> list[str]:
     """Lines for the reader of the command: rules, and where verl's run differs from the preset."""
-    estimator = load_estimator(config)
+    estimator = estimator_of(config)
     lines = [f"{estimator.label}: {estimator.rules}"]
     if config.estimator == "pacs":
-        later = config.updates - 1
         lines.append(
             "PACS as its gradient where the policy is its reference: exact at the first update of a"
-            " batch" + (f"; the other {later} clip the ratio" if later else "")
+            " batch; later ones clip the ratio"
         )
     if config.truncation != "score":
         lines.append(
@@ -136,33 +129,22 @@ def remarks(config: LanguageModelConfig) -> list[str]:
             f" {config.max_tokens} tokens counts as truncated"
         )
     name, _, revision = hub_model(config.model).partition("@")
-    if name and revision:
-        lines.append(f"{name} at revision {revision}")
-    elif name:
-        lines.append(f"{name} at its newest revision, which model/REVISION will name")
-    return lines
+    newest = "its newest revision, which model/REVISION will name"
+    return (
+        [*lines, f"{name} at {f'revision {revision}' if revision else newest}"] if name else lines
+    )
 
 
 def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
     """LabError for settings that verl does not have, or that it would treat differently."""
     config.check_pacs()
-    if config.adapter != "none":
-        raise LabError(
-            f"adapter = {config.adapter!r}: lab cluster trains all weights; train on one node with"
-            " lab train"
-        )
-    if config.trainer != "trl":
-        raise LabError(f"trainer = {config.trainer!r}: on a cluster verl trains; leave trainer out")
-    config.refuse(
-        ("smoothing", "greedy_filter", "actor", "reference_every", "grpo"),
-        "verl has no such setting",
-        "train on one node with lab train",
-    )
-    config.refuse(
-        ("schedule", "warmup", "weight_decay", "max_grad_norm"),
-        "lab cluster leaves the optimiser at verl's defaults",
-        "train on one node with lab train",
-    )
+    instead = "train on one node with lab train"
+    config.refuse(("adapter",), "lab cluster trains all weights", instead)
+    config.refuse(("trainer",), "on a cluster verl trains")
+    names = ("smoothing", "greedy_filter", "actor", "reference_every", "grpo")
+    config.refuse(names, "verl has no such setting", instead)
+    names = ("schedule", "warmup", "weight_decay", "max_grad_norm", "sampler_correction")
+    config.refuse(names, "lab cluster leaves it at verl's default", instead)
     if config.updates > 1 and not config.clip:
         raise LabError(
             f"clip = 0 with updates = {config.updates}: the later updates of a batch would be"
@@ -173,7 +155,7 @@ def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
             "score = 'grpo': it has no gradient where the policy is its reference, which is all"
             " that verl can use of PACS; take rloo or dr_grpo"
         )
-    load_estimator(config).coefficients(config.rollouts)
+    estimator_of(config).coefficients(config.rollouts)
     prompts, updates = config.prompts, config.updates
     if prompts % updates:
         raise LabError(
@@ -187,20 +169,9 @@ def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
         )
 
 
-def _model(model: str, folder: Path) -> str:
-    """The model's path in a command: a local folder, or `model`, into which train.sh copies it."""
-    return f"{RUN}/model" if hub_model(model) else _from(folder, locate_model(model)[0])
-
-
 def _from(folder: Path, place: str) -> str:
     """The path of a file or folder as every process of a run in `folder` finds it."""
     return f"{RUN}/{os.path.relpath(place, folder)}"
-
-
-def _reward(spec: str, folder: Path) -> str:
-    """A reward function as every process of a run in `folder` finds it."""
-    place, _, name = spec.rpartition(":")
-    return f"{_from(folder, place) if place.endswith('.py') else place}:{name}"
 
 
 def plugins_from(folder: Path) -> str:
@@ -240,9 +211,9 @@ def hydra_overrides(settings: dict[str, Any]) -> list[str]:
 
 
 def _hydra_value(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else str(value)
-    if isinstance(value, (list, tuple)):
+    if value is None:
+        return "null"
+    if isinstance(value, list):
         return f"[{','.join(map(_hydra_value, value))}]"
     if isinstance(value, str) and not re.fullmatch(r"[A-Za-z_][\w./-]*", value):
         return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
