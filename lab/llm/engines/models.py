@@ -122,9 +122,9 @@ def _snapshot(model: str, **options: Any) -> str:
     except ImportError as error:
         raise missing("huggingface_hub") from error
     name, revision = pinned(model)
-    files = {"allow_patterns": WANTED_FILES, "ignore_patterns": UNWANTED_FILES}
+    options |= {"allow_patterns": WANTED_FILES, "ignore_patterns": UNWANTED_FILES}
     with _one_sentence(f"{name} at revision {revision}" if revision else name):
-        return snapshot_download(name, revision=revision, **files, **options)
+        return snapshot_download(name, revision=revision, **options)
 
 
 @contextmanager

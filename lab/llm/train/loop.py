@@ -1,6 +1,6 @@
 """Training a language model with any estimator, in one file that reads from top to bottom.
 
-    lab train gsm8k trainer=loop
+    lab train gsm8k scale=first trainer=loop
 
 A step samples N answers to each of its problems, judges them, gives every answer its advantage, and
 takes `updates` optimiser steps. What a step draws follows from (seed, step) alone, so that a run

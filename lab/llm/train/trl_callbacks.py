@@ -135,7 +135,7 @@ class TRLRun(_TrainerCallback):
         trainer.remove_callback(transformers().PrinterCallback)
         if config.sampler_correction != "none":
             # TRL corrects only what its own vLLM samples, which it would give the weights of now.
-            trainer.use_vllm = True
+            trainer.use_vllm, trainer._last_loaded_step = True, -1
             trainer.vllm_generation = SimpleNamespace(sync_weights=lambda: None)
         return trainer
 
@@ -236,7 +236,8 @@ class TRLRun(_TrainerCallback):
 
     def send_record(self, step: int, logs: dict[str, float]) -> None:
         """Evaluate where it is due, and send the record of a step."""
-        metrics, groups = {}, {}
+        metrics: dict[str, float] = {}
+        groups: dict[str, Any] = {}
         if evaluation_is_due(self.config, step):
             with self.engine.current() as engine:
                 metrics, groups = evaluate(self.config, engine, self.verifier, self.held_out)
