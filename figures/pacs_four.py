@@ -1,0 +1,59 @@
+"""PACS as its paper trains it, four updates a batch, beside GRPO with as many."""
+
+from dataclasses import replace
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lab.runs import Results, results, together
+from lab.show import plots
+
+CAPTION = """PACS with four updates a batch and a reference of up to 40 steps ago, beside GRPO with
+four updates. The world of arithmetic: a tiny Qwen3, 32 steps of 16 new problems x 8 rollouts, AdamW
+1e-4, TRL. (a) pass@1 on 128 test problems, 16 answers each at temperature 0.6 and top-p 0.95; (b)
+entropy a token, mean of the 32 steps; (c) the mean |log-ratio| of a rollout to PACS's
+reference. The claims in sweeps/pacs_four.toml and pacs_four_beta.toml were written before the runs.
+Marks: mean and 95% interval over six seeds; strokes: each seed. Claims are about paired
+differences."""
+
+SWEEPS = ("pacs_four", "pacs_four_beta")
+METRICS = {
+    "pass@1": "pass@1, test",
+    "entropy": "entropy a token",
+    "log-ratio": "|log-ratio|",
+}
+ROWS = {
+    ("grpo", 1.0): "GRPO",
+    ("pacs", 0.1): "PACS, beta 0.1",
+    ("pacs", 1.0): "PACS, beta 1",
+    ("pacs", 10.0): "PACS, beta 10",
+}
+
+
+def records() -> Results:
+    return together([results(sweep, "gsm8k") for sweep in SWEEPS])
+
+
+def table(recorded: Results) -> pd.DataFrame:
+    metrics = recorded.metrics
+    last = metrics[metrics["step"] == metrics["steps"]]
+    measured = replace(recorded, metrics=last).each_over_seeds(METRICS, ["objective", "beta"])
+    methods = measured[["objective", "beta"]].itertuples(index=False, name=None)
+    return measured.assign(row=[list(ROWS).index(method) for method in methods])
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    figure, axes = plots.panels(columns=3, width=plots.PAGE, height=1.9, sharey=True)
+    for panel, (metric, title) in zip(axes, METRICS.items(), strict=True):
+        for row, (objective, _) in enumerate(ROWS):
+            style = plots.line_style(objective)
+            marks = {"color": style.color, "marker": style.marker, "capsize": 2}
+            rows = table[(table["metric"] == metric) & (table["row"] == row)]
+            reach = [rows["mean"] - rows["low"], rows["high"] - rows["mean"]]
+            seeds = rows.filter(like="seed ").to_numpy().ravel()
+            panel.plot(seeds, [row] * len(seeds), "|", color=plots.GREY, markersize=7)
+            panel.errorbar(rows["mean"], rows["row"], xerr=reach, linestyle="none", **marks)
+        panel.set(title=title, ylim=(len(ROWS) - 0.5, -0.5))
+    axes[0].set_yticks(range(len(ROWS)), list(ROWS.values()))
+    plots.letter(axes)
+    return figure
