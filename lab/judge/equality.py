@@ -14,11 +14,14 @@ declares (`lab.llm.data.datasets`).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from math import gcd
+from itertools import pairwise
+from math import gcd, inf, isfinite
+from operator import ge, gt, le, lt, ne
+from typing import Any
 
 from lab.judge.exact_values import Evaluation, TooLarge, Undefined, points, same_value
 from lab.judge.formula_reader import Tree, mentions, names, number, renamed, without_calls
@@ -42,8 +45,9 @@ from lab.judge.units import PERCENT, Unit
 _TOLERANCE = re.compile(r"(.*?)\s*\[within ([0-9.]+) of it\]", re.DOTALL)
 _GROUPED = re.compile(r"[0-9],[0-9]{3}(?![0-9])")
 _FLIPPED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", "=": "=", r"\ne": r"\ne"}
-Cut = tuple[Fraction | float, bool]  # a place on the real line, and whether it is cut behind it
-Region = list[tuple[Cut, Cut]]
+_COMPARED: dict[str, Any] = {"<": lt, ">": gt, r"\le": le, r"\ge": ge, r"\ne": ne}
+Place = Fraction | float
+Region = tuple[set[Place], Callable[[Place], bool]]  # its ends, and whether it has a number
 
 
 def split_tolerance(gold: str) -> tuple[str, Fraction | None]:
@@ -271,73 +275,18 @@ class _Comparison:
         return True
 
     def _region(self, given: Answer, gold: Answer) -> bool:
+        """Whether two sets of reals agree at all of their ends, and between and beyond those."""
         left, right = _letter(given), _letter(gold)
         if left and right and left != right:
             return False
         try:
-            return _merged(self._intervals(given)) == _merged(self._intervals(gold))
+            (my_ends, mine), (ends, wanted) = _region_of(given), _region_of(gold)
         except _NotOnTheLine:
             return self._relation(given, gold)
-
-    def _intervals(self, answer: Answer) -> Region:
-        """The intervals of the real line that an answer describes. Errors: `_NotOnTheLine`."""
-        if isinstance(answer, Relation):
-            return self._solved(answer)
-        if not isinstance(answer, Several):
-            raise _NotOnTheLine
-        if answer.brackets in JOINTS:
-            first, *others = map(self._intervals, answer.items)
-            if answer.brackets == r"\cup":
-                return sum(others, first)
-            if answer.brackets == r"\setminus":
-                others = [_complement(other) for other in others]
-            return _intersection(first, *others)
-        if not answer.brackets:
-            parts = [self._intervals(item) for item in answer.items]
-            if all(isinstance(item, Relation) for item in answer.items):  # x > 1, x < 3
-                return _intersection(*parts)
-            return sum(parts, [])  # (1, 2) and (3, 4)
-        if answer.brackets != "{}" and (len(answer.items) != 2 or answer.brackets == ":"):
-            raise _NotOnTheLine
-        places = [self._place(_tree_of(item)) for item in answer.items]
-        if answer.brackets == "{}":
-            return [((place, False), (place, True)) for place in places]
-        return [((places[0], answer.brackets[0] != "["), (places[1], answer.brackets[1] == "]"))]
-
-    def _solved(self, relation: Relation) -> Region:
-        """An inequality of one letter that stands alone: 0 < x < 2, |x| < 2, x^2 < 4."""
-        signs, sides = relation.signs, relation.sides
-        if len(sides) == 2 and (size := _size_below(sides[0], sides[1])):
-            place, sign = self._place(size), signs[0]
-            if place > 0 and sign in ("<", ">", r"\le", r"\ge"):
-                ends = _ray(sign, place), _ray(_FLIPPED[sign], -place)
-                return _intersection(*ends) if sign in ("<", r"\le") else ends[0] + ends[1]
-        letters = [side for side in sides if side[0] == "name" and side[1] != "infty"]
-        if len(letters) != 1 or "=" in signs:
-            raise _NotOnTheLine
-        rays = []
-        for left, sign, right in zip(sides, signs, sides[1:], strict=False):
-            if right == letters[0]:
-                left, sign, right = right, _FLIPPED[sign], left
-            if left != letters[0]:
-                raise _NotOnTheLine
-            rays.append(_ray(sign, self._place(right)))
-        return _intersection(*rays)
-
-    def _place(self, tree: Tree) -> Fraction | float:
-        """A place on the real line: equal numbers give equal places."""
-        if tree == ("name", "infty"):
-            return float("inf")
-        if tree in (("-", ("name", "infty")), ("+", ("name", "infty"))):
-            return -float("inf")
-        if names(tree) or mentions(tree, "i"):
-            raise _NotOnTheLine
-        value = Evaluation({}, 80, real=True).value(tree)
-        if isinstance(value, Fraction):
-            return value
-        # sixty digits of an irrational number: fractions that long are written by nobody
-        scaled = Evaluation({}, 80).mp.nint(value * 10**60)
-        return Fraction(int(scaled), 10**60)
+        finite = sorted({Fraction(0), *filter(isfinite, my_ends | ends)})
+        around = pairwise([finite[0] - 2, *finite, finite[-1] + 2])
+        places = [*finite, *((low + high) / 2 for low, high in around)]
+        return all(mine(place) == wanted(place) for place in places)
 
     # --- Equations and inequalities -------------------------------------------------------------
 
@@ -378,7 +327,6 @@ class _NotOnTheLine(Exception):
     """Not a set of real numbers with numbers as its ends."""
 
 
-_LINE: tuple[Cut, Cut] = ((-float("inf"), True), (float("inf"), False))
 _DEGREES, _RADIANS = (("degree", 1),), (("radian", 1),)
 
 
@@ -418,42 +366,68 @@ def _letter(answer: Answer) -> str:
     return next(filter(None, joined), "")
 
 
-def _ray(sign: str, place: Fraction | float) -> Region:
-    """The numbers x with x < `place`, or another sign."""
-    if sign == r"\ne":
-        return _complement([((place, False), (place, True))])
-    cut = (place, sign in (r"\le", ">"))
-    return [(_LINE[0], cut) if sign in ("<", r"\le") else (cut, _LINE[1])]
+def _region_of(answer: Answer) -> Region:
+    """The set of reals that an answer describes. Errors: `_NotOnTheLine`."""
+    if isinstance(answer, Relation):
+        return _solved(answer)
+    if not isinstance(answer, Several):
+        raise _NotOnTheLine
+    if answer.brackets in ("", *JOINTS):
+        regions = [_region_of(item) for item in answer.items]
+        ends = set[Place]().union(*(ends for ends, _ in regions))
+        first, *others = (inside for _, inside in regions)
+        if answer.brackets == r"\setminus":
+            return ends, lambda x: first(x) and not any(inside(x) for inside in others)
+        # x > 1, x < 3 are both true; (1, 2), (3, 4) are joined
+        both = answer.brackets == r"\cap" or (answer.brackets == "" and _is_region(answer))
+        each = all if both else any
+        return ends, lambda x: each(inside(x) for _, inside in regions)
+    places = [_place(_tree_of(item)) for item in answer.items]
+    if answer.brackets == "{}":
+        return set(places), lambda x: x in places
+    if len(places) != 2 or answer.brackets == ":":
+        raise _NotOnTheLine
+    (low, high), (opening, closing) = places, answer.brackets
+    if (low == -inf and opening == "[") or (high == inf and closing == "]"):
+        raise _NotOnTheLine
+    open_ends = [low] * (opening == "(") + [high] * (closing == ")")
+    return {low, high}, lambda x: low <= x <= high and x not in open_ends
 
 
-def _merged(intervals: Region) -> Region:
-    """Intervals in order, those that touch made one; empty ones are left out."""
-    found: Region = []
-    for low, high in sorted(intervals):
-        if found and low <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], high))
-        elif low < high:
-            found.append((low, high))
-    return found
+def _solved(relation: Relation) -> Region:
+    """An inequality of one letter that stands alone: 0 < x < 2, |x| < 2, x^2 < 4."""
+    letters = frozenset().union(*map(names, relation.sides)) - {"infty"}
+    if len(letters) != 1 or "=" in relation.signs:
+        raise _NotOnTheLine
+    letter: Tree = ("name", *letters)
+    size, square = ("abs", letter), ("^", letter, number(2))
+    sides = relation.sides
+    if square in sides:
+        sides = tuple(size if side == square else ("root", side, number(2)) for side in sides)
+    places = {side: _place(side) for side in sides if side not in (letter, size)}
+
+    def inside(x: Place) -> bool:
+        values = [({letter: x, size: abs(x)} | places)[side] for side in sides]
+        compared = zip(relation.signs, pairwise(values), strict=True)
+        return all(_COMPARED[sign](left, right) for sign, (left, right) in compared)
+
+    return {end for place in places.values() for end in (place, -place)}, inside
 
 
-def _complement(intervals: Region) -> Region:
-    """The rest of the real line."""
-    cuts = [cut for interval in _merged(intervals) for cut in interval]
-    return [*zip([_LINE[0], *cuts[1::2]], [*cuts[::2], _LINE[1]], strict=True)]
-
-
-def _intersection(*regions: Region) -> Region:
-    return _complement(sum(map(_complement, regions), []))
-
-
-def _size_below(side: Tree, bound: Tree) -> Tree | None:
-    """What the absolute value of a letter is compared with in |x| < a, or in x^2 < a."""
-    if side[0] == "abs" and side[1][0] == "name":
-        return bound
-    if side[0] == "^" and side[1][0] == "name" and side[2] == number(2) and not names(bound):
-        return ("root", bound, number(2))
-    return None
+def _place(tree: Tree) -> Place:
+    """A place on the real line: equal numbers give equal places. Errors: `_NotOnTheLine`."""
+    if mentions(tree, "infty"):
+        infinite = tree[1] if tree[0] in ("-", "+") else tree
+        if infinite != ("name", "infty"):
+            raise _NotOnTheLine
+        return -inf if tree[0] == "-" else inf
+    if names(tree) or mentions(tree, "i"):
+        raise _NotOnTheLine
+    value = Evaluation({}, 80, real=True).value(tree)
+    if isinstance(value, Fraction):
+        return value
+    # sixty digits of an irrational number: fractions that long are written by nobody
+    return Fraction(int(Evaluation({}, 80).mp.nint(value * 10**60)), 10**60)
 
 
 def _same_label(a: Tree, b: Tree) -> bool:
