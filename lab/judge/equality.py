@@ -24,7 +24,7 @@ from operator import ge, gt, le, lt, ne
 from typing import Any
 
 from lab.judge.exact_values import Evaluation, TooLarge, Undefined, points, same_value
-from lab.judge.formula_reader import Tree, mentions, names, number, renamed, without_calls
+from lab.judge.formula_reader import Tree, mentions, names, number, without_calls
 from lab.judge.meaning import (
     JOINTS,
     NAMELESS,
@@ -104,12 +104,12 @@ def settle(answer: str, gold: str) -> str | None:
         if _Comparison(answer, gold, tolerance).same(given, expected):
             return "exact"
         # 100,200 is one number; where the other side is a list it may be two
-        if isinstance(given, Several) and _GROUPED.search(gold):
-            expected = read(gold.replace(",", ", "))
-        elif isinstance(expected, Several) and _GROUPED.search(answer):
-            given = read(answer.replace(",", ", "))
-        else:
+        grouped = gold if isinstance(given, Several) else answer
+        if isinstance(given, Several) == isinstance(expected, Several) or (
+            not _GROUPED.search(grouped)
+        ):
             return "different"
+        given, expected = (read(text.replace(",", ", ")) for text in (answer, gold))
         return "exact" if _Comparison(answer, gold, None).same(given, expected) else "different"
     # A policy writes the answer: whatever error its text finds here, it must not end a run. The
     # answer is wrong then, since its gold was read and compared with itself.
@@ -202,10 +202,7 @@ class _Comparison:
         if gold.label and gold.label[0] not in ("name", "apply") and not given.label:
             return False  # the line x + y = 5 is not 5
         if given.label and gold.label and not _same_label(given.label, gold.label):
-            defined, wanted = _of_arguments(given), _of_arguments(gold)
-            if defined.label != wanted.label:
-                return self._relation(given, gold)
-            given, gold = defined, wanted
+            return self._relation(given, gold)
         sides: list[tuple[Tree, Fraction | None]] = [(other, None) for other in given.others]
         sides += [(other, Fraction(1, 50)) for other in given.near]
         return all(self.equal(other, given.tree, within) for other, within in sides) and any(
@@ -370,6 +367,8 @@ def _region_of(answer: Answer) -> Region:
     """The set of reals that an answer describes. Errors: `_NotOnTheLine`."""
     if isinstance(answer, Relation):
         return _solved(answer)
+    if isinstance(answer, Value):
+        answer = Several("{}", (answer,))
     if not isinstance(answer, Several):
         raise _NotOnTheLine
     if answer.brackets in ("", *JOINTS):
@@ -437,23 +436,6 @@ def _same_label(a: Tree, b: Tree) -> bool:
     if a[0] == b[0] == "name":
         return bool(a[1].split(" ")[-1] == b[1].split(" ")[-1])
     return a == b
-
-
-def _of_arguments(value: Value) -> Value:
-    """f(n) = n + 1 and f(x) = x + 1, a_k = 2k and a_n = 2n, with the same letter for both."""
-    label = value.label
-    if label and label[0] == "name" and re.fullmatch("[A-Za-z]_[a-z]", label[1]):
-        label = ("apply", ("name", label[1][:2]), ("name", label[1][2:]))
-    if not label or label[0] != "apply" or len({*label[2:]}) < len(label) - 2:
-        return value
-    if any(part[0] != "name" or part[1] not in names(value.tree) for part in label[2:]):
-        return value
-    parts = [value.tree, *value.others]
-    for place, (_, letter) in enumerate(label[2:]):
-        parts = [renamed(part, letter, f"argument {place}") for part in parts]
-    arguments = map(number, range(len(label) - 2))
-    label = ("apply", label[1], *arguments)
-    return replace(value, tree=parts[0], label=label, others=tuple(parts[1:]))
 
 
 def _names_of(answer: Several) -> list[str] | None:

@@ -4,47 +4,32 @@ Nothing here knows what an answer means; the length of a text grows by a constan
 """
 
 import re
+import tomllib
 import unicodedata
+from pathlib import Path
 from typing import Any
 
 from lab.judge.formula_reader import FUNCTIONS, GREEK
 
-_SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", [*"0123456789+-", "n"], strict=True))
-_SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
-_FRACTIONS = "½12 ⅓13 ⅔23 ¼14 ¾34 ⅕15 ⅖25 ⅗35 ⅘45 ⅙16 ⅚56 ⅛18 ⅜38 ⅝58 ⅞78"
-_GREEK = dict(zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ", GREEK, strict=True))
-_SIGNS = {
-    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "×": r"\times ", "÷": r"\div ",
-    "·": r"\cdot ", "⋅": r"\cdot ", "∙": r"\cdot ", "•": r"\cdot ", "∗": "*", "∞": r"\infty ",
-    "√": r"\sqrt ", "∛": r"\sqrt[3]", "≤": r"\le ", "≥": r"\ge ", "⩽": r"\le ", "⩾": r"\ge ",
-    "≡": r"\equiv ", "≠": r"\ne ", "≈": r"\approx ", "±": r"\pm ", "∓": r"\mp ", "∪": r"\cup ",
-    "∩": r"\cap ", "∈": r"\in ", "∅": r"\emptyset ", "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}",
-    "°": r"^\circ ", "º": r"^\circ ", "℃": r"^\circ C", "′": "'", "’": "'", "∶": ":",
-    "…": r"\ldots ", "⋯": r"\ldots ", "€": r"\euro ", "£": r"\sterling ", "¥": r"\yen ",
-    "₹": r"\rupee ", "ı": "i", "⟨": "(", "⟩": ")",
-    "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ", "∣": "|",
-    "∖": r"\setminus ", "∘": r"\circ ", "⇒": r"\Rightarrow ", "⟹": r"\implies ",
-    "\u2009": " ", "\u202f": " ", "\u00a0": " ", "\u3000": " ", "“": '"', "”": '"',
-}  # fmt: skip
-_FOLD: dict[int, str] = (
-    {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
-    | {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0x1D400, 0x1D6A4)}
-    | {ord(mark): text for mark, text in _SIGNS.items()}
-    | {ord(mark): rf"\{name} " for mark, name in _GREEK.items()}
-    | {ord(mark[0]): rf" \frac{{{mark[1]}}}{{{mark[2]}}}" for mark in _FRACTIONS.split()}
+_GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ"
+_FILE = tomllib.loads(Path(__file__).with_name("spellings.toml").read_text("utf-8"))
+_MARKS = str.maketrans(
+    {mark: rf"\{name} " for mark, name in zip(_GREEK, GREEK, strict=True)}
+    | {mark: meant for marks, meant in _FILE["signs"].items() for mark in marks}
 )
-_RAISED = re.compile(f"[{''.join(_SUPERSCRIPTS)}]+")
-_LOWERED = re.compile(f"[{''.join(_SUBSCRIPTS)}]+")
-_SYNONYMS = {
-    "leq": "le", "leqslant": "le", "geq": "ge", "geqslant": "ge", "neq": "ne", "lt": "<", "gt": ">",
-    "dots": "ldots", "cdots": "ldots", "dotsc": "ldots", "varnothing": "emptyset",
-    "varepsilon": "epsilon", "varphi": "phi", "degree": "circ", "lbrace": "{", "rbrace": "}",
-    "lvert": "|", "rvert": "|", "vert": "|", "mid": "|", "land": "text{ and }",
-    "lor": "text{ or }", "vee": "text{ or }", "wedge": "text{ and }", "ast": "cdot",
-    "bigcup": "cup", "bigcap": "cap", "pounds": "sterling", "langle": "(", "rangle": ")",
-    "backslash": "setminus", "smallsetminus": "setminus", "imath": "i",
-    "dbinom": "binom", "tbinom": "binom", "bar": "overline", "simeq": "approx",
-}  # fmt: skip
+_SYNONYMS = {name: meant for names, meant in _FILE["commands"].items() for name in names.split()}
+# Marks that Unicode calls another form of plainer ones, and what goes around those.
+_FORMS = (
+    (re.compile("[⁰¹²³⁴-⁹⁺⁻ⁿ]+"), "^{%s}"),
+    (re.compile("[₀-₉]+"), "_{%s}"),
+    (re.compile("[¼-¾⅐-⅞]"), r" \frac{%s}"),
+    (re.compile("[！-～𝐀-𝚣\u2009\u202f\u00a0\u3000]+"), "%s"),
+)
+
+
+def _plainer(marks: str) -> str:
+    """The plainer ones of some marks; those of a fraction's sides are parted by braces."""
+    return unicodedata.normalize("NFKC", marks).replace("\N{FRACTION SLASH}", "}{")
 
 
 def _chosen(match: re.Match[str]) -> str:
@@ -104,9 +89,9 @@ def spell(text: str) -> str:
     ('\\frac{1}{2} - \\sqrt 51 \\cup x^{4}', '5 \\text{km}', '\\dollar 1,200')
     """
     if not text.isascii():
-        text = _RAISED.sub(lambda m: "^{" + "".join(_SUPERSCRIPTS[c] for c in m[0]) + "}", text)
-        text = _LOWERED.sub(lambda m: "_{" + "".join(_SUBSCRIPTS[c] for c in m[0]) + "}", text)
-        text = text.translate(_FOLD)
+        for marks, around in _FORMS:
+            text = marks.sub(lambda m, around=around: around % _plainer(m[0]), text)
+        text = text.translate(_MARKS)
     if r"\begin" not in text:
         text = text.replace("\\\\", "\\")  # a response that escaped its commands twice
     text = re.sub(r"\\(?:math|text)dollar(?![A-Za-z])|\\text\s*\{\s*\\?\$\s*\}", r"\\$", text)

@@ -336,8 +336,8 @@ def problem_counts(evaluation: Evaluation, task: Task | None = None) -> pd.DataF
 
 
 def judge_version() -> str:
-    """A hash of the code of the verifier."""
-    files = sorted(Path(verifier_module.__file__).parent.glob("*.py"))
+    """A hash of the code and the tables of the verifier."""
+    files = sorted(Path(verifier_module.__file__).parent.glob("*.[pt]*"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
