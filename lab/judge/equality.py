@@ -44,7 +44,7 @@ from lab.judge.units import PERCENT, Unit
 
 _TOLERANCE = re.compile(r"(.*?)\s*\[within ([0-9.]+) of it\]", re.DOTALL)
 _GROUPED = re.compile(r"[0-9],[0-9]{3}(?![0-9])")
-_FLIPPED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", "=": "=", r"\ne": r"\ne"}
+_TURNED = {">": "<", r"\ge": r"\le"}
 _COMPARED: dict[str, Any] = {"<": lt, ">": gt, r"\le": le, r"\ge": ge, r"\ne": ne}
 Place = Fraction | float
 Region = tuple[set[Place], Callable[[Place], bool]]  # its ends, and whether it has a number
@@ -288,24 +288,20 @@ class _Comparison:
     # --- Equations and inequalities -------------------------------------------------------------
 
     def _relation(self, given: Answer, gold: Answer) -> bool:
-        """Two equations, or inequalities, of which one is a multiple of the other."""
-        if isinstance(given, Value) and not given.label and isinstance(gold, Relation):
-            return False
+        """Equations or inequalities, of which each is a multiple of the other side's."""
         left, right = _as_relation(given), _as_relation(gold)
-        if left is None or right is None or len(left.sides) != len(right.sides):
-            return self._several(given, gold) if not isinstance(gold, Relation) else False
-        sign = left.signs[0]
-        flip = sign != right.signs[0]
-        if flip and _FLIPPED[sign] != right.signs[0]:
+        if left is None or right is None:
+            return not isinstance(gold, Relation) and self._several(given, gold)
+        if left.signs != right.signs:
             return False
-        a, b = without_calls(
-            *(("+", side.sides[0], ("-", side.sides[1])) for side in (left, right))
-        )
-        letters = sorted(names(a) | names(b))
+        return all(map(self._multiple, left.signs, pairwise(left.sides), pairwise(right.sides)))
+
+    def _multiple(self, sign: str, given: tuple[Tree, Tree], gold: tuple[Tree, Tree]) -> bool:
+        a, b = without_calls(*(("+", left, ("-", right)) for left, right in (given, gold)))
         if names(a) != names(b):
             return False
         ratios = []
-        for point in points(letters, self.seed):
+        for point in points(sorted(names(a)), self.seed):
             try:
                 # to 60 digits: two polynomials that differ do so at once
                 evaluation = Evaluation(point, 60, real=True)
@@ -315,9 +311,7 @@ class _Comparison:
                 continue
         if not ratios or any(abs(r - ratios[0]) > abs(ratios[0]) * 1e-40 for r in ratios):
             return False
-        if sign in ("=", r"\ne"):
-            return bool(ratios[0] != 0)
-        return bool(ratios[0] < 0) if flip else bool(ratios[0] > 0)
+        return bool(ratios[0] != 0 if sign in ("=", r"\ne") else ratios[0] > 0)
 
 
 class _NotOnTheLine(Exception):
@@ -346,11 +340,9 @@ def _is_nothing(answer: Answer) -> bool:
 def _is_region(answer: Answer) -> bool:
     """Whether an answer can only be a part of the real line."""
     if isinstance(answer, Several):
-        return answer.brackets in ("(]", "[)", *JOINTS) or (
-            not answer.brackets
-            and bool(answer.items)
-            and all(isinstance(item, Relation) and "=" not in item.signs for item in answer.items)
-        )
+        if answer.brackets:
+            return answer.brackets in ("(]", "[)", *JOINTS)
+        return all(isinstance(item, Relation) and _is_region(item) for item in answer.items)
     return isinstance(answer, Relation) and "=" not in answer.signs
 
 
@@ -501,9 +493,12 @@ def _of_day(time: Time) -> tuple[int, int, int]:
 
 
 def _as_relation(answer: Answer) -> Relation | None:
-    """An equation as two sides; y = 2x + 1 has its label on one."""
+    """An equation or inequality, turned if it has >; y = 2x + 1 has its label on one side."""
     if isinstance(answer, Relation):
-        return answer
+        if _TURNED.keys().isdisjoint(answer.signs):
+            return answer
+        signs = (_TURNED.get(sign, sign) for sign in reversed(answer.signs))
+        return Relation(answer.sides[::-1], tuple(signs))
     if isinstance(answer, Value) and answer.label and not answer.others:
         return Relation((answer.label, answer.tree), ("=",))
     return None

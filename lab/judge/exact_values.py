@@ -82,15 +82,12 @@ class Evaluation:
             raise Undefined(str(error)) from error
 
     def name(self, name: str) -> Any:
-        if name == "pi":
-            return +self.mp.pi
-        if name == "e" and "e" not in self.point:
-            return +self.mp.e
-        if name == "i" and "i" not in self.point:
-            return self.mp.mpc(0, 1)
-        if name not in self.point:
+        if name in self.point:
+            return self.point[name]
+        constants = {"pi": self.mp.pi, "e": self.mp.e, "i": self.mp.j}
+        if name not in constants:
             raise Undefined(name)
-        return self.point[name]
+        return +constants[name]
 
     def kept(self, value: Any) -> Any:
         """The value, if it is small enough to go on with; its size is noted."""
@@ -124,15 +121,9 @@ class Evaluation:
         return value
 
     def _raise(self, _: str, a: Any, b: Any) -> Any:
-        if isinstance(b, Fraction) and b == 2 and not isinstance(a, Fraction):
-            return a * a
         if isinstance(a, Fraction) and isinstance(b, Fraction):
-            if a == 0:
-                if b <= 0:
-                    raise Undefined("0^0 or a power below")
-                return Fraction(0)
-            if abs(a) == 1 and b.denominator == 1:
-                return a if b.numerator % 2 else Fraction(1)
+            if a == b == 0:
+                raise Undefined("0^0")
             bits = max(a.numerator.bit_length(), a.denominator.bit_length())
             if b.denominator == 1 and abs(b) * bits <= MAX_BITS:
                 return a ** int(b)
@@ -157,8 +148,6 @@ class Evaluation:
             if Fraction(roots[0] ** n, roots[1] ** n) == abs(a):
                 return Fraction(sign * roots[0], roots[1])
             return sign * self.mp.root(self.lifted(abs(a)), n)
-        if n % 2 and not isinstance(a, self.mp.mpc) and a < 0:
-            return -self.mp.root(-a, n)
         return self.mp.root(a, n)
 
     def _factorial(self, _: str, a: Any) -> Any:
@@ -194,10 +183,7 @@ class Evaluation:
         return self.lifted(a) * self.mp.pi / 180
 
     def _rounded(self, kind: str, a: Any) -> Any:
-        if isinstance(a, Fraction):
-            return Fraction(math.floor(a) if kind == "floor" else math.ceil(a))
-        value = self.mp.floor(a) if kind == "floor" else self.mp.ceil(a)
-        return Fraction(int(value))
+        return Fraction(int(getattr(self.mp, kind)(self.lifted(a))))
 
     def _function(self, kind: str, a: Any, base: Any = None) -> Any:
         a = self.lifted(a)
@@ -207,20 +193,12 @@ class Evaluation:
             value = self.mp.log(a)
             if base is None and (kind, self.log) != ("log", "10"):
                 return value
-            return self._snapped(value / self.mp.log(10 if base is None else self.lifted(base)))
+            return value / self.mp.log(10 if base is None else self.lifted(base))
         if self.mp.mag(a) > 200 or (kind in ("exp", "sinh", "cosh", "tanh") and abs(a) > MAX_POWER):
             raise TooLarge
         if kind not in _MPMATH:
             raise Undefined(kind)
         return getattr(self.mp, _MPMATH[kind])(a)
-
-    def _snapped(self, value: Any) -> Any:
-        """A logarithm that is a whole number to all digits is that number."""
-        if isinstance(value, self.mp.mpc):
-            return value
-        nearest = int(self.mp.nint(value))
-        close = abs(value - nearest) < self.mp.mpf(10) ** (8 - self.mp.dps)
-        return Fraction(nearest) if close else value
 
 
 _OPERATORS: dict[str, Any] = {

@@ -33,7 +33,9 @@ _REPEATING = (
     r"(?:\{(?P<period>[0-9]+)\}|(?P<one>[0-9]))"
 )
 _ENDLESS = r"(?P<begun>[0-9]*\.[0-9]+)\s*(?:\\ldots|\.\.\.)"
-_GROUPED = r"(?P<grouped>[0-9]{1,3}(?:(?:,[0-9]{3})+|(?: [0-9]{3})+)(?![0-9])(?:\.[0-9]+)?)"
+_GROUPED = (  # but \log_2 128 has the base 2
+    r"(?P<grouped>[0-9]{1,3}(?:(?:,[0-9]{3})+|(?<![_^][0-9])(?: [0-9]{3})+)(?![0-9])(?:\.[0-9]+)?)"
+)
 _SCIENTIFIC = r"(?P<mantissa>[0-9]+\.?[0-9]*|\.[0-9]+)[eE](?P<exponent>[+-]?[0-9]+)(?![0-9.])"
 _PLAIN = r"(?P<plain>[0-9]+(?:\.[0-9]+)?|\.[0-9]+)\.?(?![0-9.])"
 _TOKEN = re.compile(
@@ -66,31 +68,19 @@ class Token(str):
 def tokens(text: str) -> list[Token]:
     r"""The tokens of a spelt text. Errors: `Unreadable`.
 
-    A comma between digits groups them outside brackets, and separates inside.
-
     >>> [str(token) for token in tokens(r"2x^{10}")], tokens(r"0.1\overline{6}")[0].value
     (['2', 'x', '^', '{', '10', '}'], Fraction(1, 6))
     """
     found: list[Token] = []
-    position, depth, text = 0, 0, text.rstrip()
+    position, text = 0, text.rstrip()
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
             raise Unreadable(text[position : position + 20])
-        kind = match.lastgroup
-        grouped = match["grouped"] or ""
-        # (1,234) is a pair, and \log_2 128 has the base 2
-        if ("," in grouped and depth) or (
-            " " in grouped and position and text[position - 1] in "_^"
-        ):
-            match = re.compile(r"\s*(?P<plain>[0-9]+)").match(text, position)
-            assert match is not None  # the group began with digits
-            kind = "plain"
         token = Token(match[0].strip())
         token.start = match.end() - len(token)
-        if kind not in ("text", "command", "word", "mark"):
+        if match.lastgroup not in ("text", "command", "word", "mark"):
             token.value = _number(match)
-        depth += (token in ("(", "[", "{", r"\{")) - (token in (")", "]", "}", r"\}"))
         found.append(token)
         position = match.end()
     return found

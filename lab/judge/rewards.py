@@ -284,15 +284,14 @@ class RewardFunction:
         for line in text.decode(errors="replace").expandtabs().splitlines():
             if self._room <= 0:
                 return
-            harmless = "".join(
+            harmless = (
                 sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in line
             )
-            print(f"{self.spec}: {harmless[: self._room]}", file=sys.stderr, flush=True)
+            shown = f"{self.spec}: {''.join(harmless)[: self._room]}"
             self._room -= len(line) + 1
             if self._room <= 0:
-                print(
-                    f"lab: what else {self.spec} prints is not shown", file=sys.stderr, flush=True
-                )
+                shown += f"\nlab: what else {self.spec} prints is not shown"
+            print(shown, file=sys.stderr, flush=True)
 
     def _read(self, reply: dict[str, Any]) -> dict[str, Any]:
         """A worker's reply. LabError: a fault of the function."""

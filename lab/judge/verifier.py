@@ -112,8 +112,8 @@ class Verifier:
             if errors and n >= MIN_CHECKS and total > self.error_limit * n:
                 answer, gold = errors[-1]
                 raise LabError(
-                    f"{total} of {n} answers could not be judged, for example {_short(answer)}"
-                    f" against the gold {_short(gold)}: the limit is {self.error_limit:.1%}; skip"
+                    f"{total} of {n} answers could not be judged, for example {answer!r:.60}"
+                    f" against the gold {gold!r:.60}: the limit is {self.error_limit:.1%}; skip"
                     " the golds that Verifier.unparsable names, or raise error_limit"
                 )
             self._recent.extend(OUTCOMES[reasons[row]] == "error" for row in rows)
@@ -169,7 +169,3 @@ def _text(kind: str, index: int, value: object) -> str:
     if not isinstance(value, str):
         raise LabError(f"{kind} {index} is {value!r}: it must be text; leave lost rollouts out")
     return value
-
-
-def _short(text: str | None) -> str:
-    return repr(text) if text is None or len(text) <= 60 else f"{text[:60]!r}..."
