@@ -17,6 +17,7 @@ from itertools import accumulate, chain, pairwise, product
 
 from lab.judge.extract import MAX_DEPTH, MAX_LENGTH
 from lab.judge.formula_reader import (
+    CONSTANTS,
     FUNCTIONS,
     Reader,
     Tree,
@@ -550,13 +551,11 @@ def _equation(sides: list[str], signs: list[str]) -> Answer:
         if isinstance(found, Several) and not found.brackets:  # x = ±3
             return Several("", tuple(_labelled(item, label) for item in found.items))
         return _labelled(found, label)
-    if not exact:
-        raise Unreadable("a letter that is near a number")
     values = [_value(side) for side in exact]
     trees = [value.tree for value in values]
-    if not label and any(names(tree) for tree in trees):
-        if len(trees) == 1:
-            raise Unreadable("a formula with letters that is near a number")
+    if not trees or (len(trees) == 1 and not label and names(trees[0])):
+        raise Unreadable("a letter that is near a number")
+    if not label and any(map(names, trees)):
         return Relation(tuple(trees), ("=",) * (len(trees) - 1))
     nearly = tuple(_value(side).tree for side in near)
     return Value(trees[-1], values[-1].unit, label, tuple(trees[:-1]), nearly)
@@ -589,28 +588,25 @@ def _label(text: str, rest: list[str]) -> Tree | None:
         tree = without_calls(_tree(re.sub(r"'|\\angle(?![a-z])", "", text)))[0]
     except Unreadable:
         return ("apply", ("name", "P"), ("name", text)) if _PROBABILITY.fullmatch(text) else None
+    used = set[Tree]().union(*map(_unknowns, rest))
     if tree[0] in ("name", "apply"):
-        if not names(tree) or tree == ("name", "infty") or any(_is_in(tree, side) for side in rest):
+        if tree in used or tree[1] in (*CONSTANTS, "infty"):
             return None
         return ("name", tree[1] + "'" * text.count("'")) if tree[0] == "name" else tree
-    of_letters = tree[0] in FUNCTIONS or tree[0] == "abs" or len(names(tree)) > 1
-    return tree if rest and names(tree) and of_letters and all(map(_is_number, rest)) else None
+    several = tree[0] in FUNCTIONS or len(names(tree)) > 1
+    return tree if rest and several and not used else None
 
 
-def _is_in(part: Tree, side: str) -> bool:
+def _unknowns(side: str) -> set[Tree]:
+    """The letters and applied functions of a formula; of what is none, those outside of words."""
     try:
-        return part in parts(without_calls(_value(side).tree)[0])
+        formula = without_calls(_value(side).tree)[0]
     except Unreadable:
-        letter = re.escape(part[1].split(" ")[-1]) if part[0] == "name" else "$^"
-        side = re.sub(r"\\text\{[^{}]*\}", "", side)
-        return re.search(rf"(?<![A-Za-z]){letter}(?![A-Za-z_])", side) is not None
-
-
-def _is_number(side: str) -> bool:
-    try:
-        return not names(_value(side).tree)
-    except Unreadable:
-        return False
+        formulas = re.sub(r"\\text\{[^{}]*\}", "", side)
+        letters = re.findall(r"(?<![A-Za-z\\])[A-Za-z](?![A-Za-z_])", formulas)
+        return {("name", letter) for letter in letters}
+    unknown = {part for part in parts(formula) if part[0] in ("name", "apply")}
+    return {part for part in unknown if part[1] not in CONSTANTS}
 
 
 def _value(text: str) -> Value:
