@@ -12,6 +12,7 @@ What is too large is refused before it is computed (`TooLarge`).
 import hashlib
 import math
 import operator
+import random
 import threading
 from collections.abc import Iterator
 from fractions import Fraction
@@ -21,7 +22,6 @@ from lab.judge.formula_reader import Tree, Unreadable, mentions, names, without_
 
 MAX_BITS = 32_768  # of a numerator or denominator
 MAX_DIGITS = 1_200  # of a value that is not rational
-MAX_GAMMA_DIGITS = 300  # of a factorial of what is no whole number
 MAX_POWER = 1_000_000  # of the largest |x| whose exponential is computed, in bits
 SMALL = 5  # letters of the small points are below it
 
@@ -139,39 +139,24 @@ class Evaluation:
         if not (isinstance(degree, Fraction) and degree.denominator == 1 and 0 < degree < 1000):
             return self._raise("^", a, 1 / degree)
         n = int(degree)
-        if isinstance(a, Fraction):
-            sign = -1 if a < 0 else 1
-            if sign < 0 and n % 2 == 0:
-                return self.mp.root(self.lifted(a), n)
-            with self.mp.workprec(max(map(int.bit_length, a.as_integer_ratio())) // n + 20):
-                roots = [int(self.mp.nint(self.mp.root(abs(x), n))) for x in a.as_integer_ratio()]
-            if Fraction(roots[0] ** n, roots[1] ** n) == abs(a):
-                return Fraction(sign * roots[0], roots[1])
-            return sign * self.mp.root(self.lifted(abs(a)), n)
-        return self.mp.root(a, n)
+        if not isinstance(a, Fraction) or (a < 0 and n % 2 == 0):
+            return self.mp.root(self.lifted(a), n)
+        if a < 0:
+            return -self._root("root", -a, degree)
+        with self.mp.workprec(max(map(int.bit_length, a.as_integer_ratio())) // n + 20):
+            top, below = (int(self.mp.nint(self.mp.root(x, n))) for x in a.as_integer_ratio())
+        exact = Fraction(top**n, below**n) == a
+        return Fraction(top, below) if exact else self.mp.root(self.lifted(a), n)
 
     def _factorial(self, _: str, a: Any) -> Any:
-        if isinstance(a, Fraction) and a.denominator == 1:
-            if a < 0:
-                raise Undefined("a factorial of a negative number")
-            if a > 3000:
-                raise TooLarge
-            return Fraction(math.factorial(int(a)))
-        self._check_gamma(a)
-        return self.mp.gamma(self.lifted(a) + 1)
+        if _whole(a) > 3000:
+            raise TooLarge
+        return Fraction(math.factorial(int(a)))
 
     def _binomial(self, _: str, n: Any, k: Any) -> Any:
-        if all(isinstance(x, Fraction) and x.denominator == 1 for x in (n, k)) and n >= 0:
-            if n > MAX_BITS:
-                raise TooLarge
-            return Fraction(math.comb(int(n), int(k)) if k >= 0 else 0)
-        self._check_gamma(n, k)
-        return self.mp.binomial(self.lifted(n), self.lifted(k))
-
-    def _check_gamma(self, *arguments: Any) -> None:
-        """Errors: `TooLarge`, for a gamma function that would take seconds."""
-        if max(map(abs, arguments)) > 10_000 or self.digits > MAX_GAMMA_DIGITS:
+        if max(_whole(n), _whole(k)) > MAX_BITS:
             raise TooLarge
+        return Fraction(math.comb(int(n), int(k)))
 
     def _applied(self, _: str, function: Any, *arguments: Any) -> Any:
         """An unknown that follows from the function and its arguments: of its sign and size."""
@@ -199,6 +184,13 @@ class Evaluation:
         if kind not in _MPMATH:
             raise Undefined(kind)
         return getattr(self.mp, _MPMATH[kind])(a)
+
+
+def _whole(value: Any) -> Any:
+    """The same value. Errors: `Undefined`, if it is no whole number from 0 on."""
+    if not isinstance(value, Fraction) or value.denominator > 1 or value < 0:
+        raise Undefined("no whole number")
+    return value
 
 
 _OPERATORS: dict[str, Any] = {
@@ -274,17 +266,10 @@ def _near(answer: Tree, gold: Tree, at: Evaluation, tolerance: Fraction | None) 
 
 def points(letters: list[str], seed: str) -> Iterator[dict[str, Fraction]]:
     """Values of the letters: small, large, whole, and of both signs."""
-    stream = hashlib.sha256(seed.encode(errors="replace")).digest()
-
-    def draw(index: int, low: int, high: int) -> int:
-        digest = hashlib.sha256(stream + index.to_bytes(4, "big")).digest()
-        return low + int.from_bytes(digest[:8], "big") % (high - low)
-
+    rng = random.Random(seed.encode(errors="replace"))
     ranges = (300, 3000, 1024), (30_000, 90_000, 1024), (2, 30, 1), (300, 5000, 1024), (2, 40, 1)
     for kind, (low, high, below) in enumerate(ranges):
-        point = {}
-        for k, letter in enumerate(letters):
-            value = Fraction(draw(kind * len(letters) + k, low, high), below)
-            negative = kind == 3 and (k == 0 or draw(1000 + k, 0, 2))
-            point[letter] = -value if negative else value
-        yield point
+        values = [Fraction(rng.randrange(low, high), below) for _ in letters]
+        if kind > 2:  # each letter is negative at one of the last two points
+            values = [value * (-1) ** (kind + k) for k, value in enumerate(values)]
+        yield dict(zip(letters, values, strict=True))

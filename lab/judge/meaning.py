@@ -30,7 +30,7 @@ from lab.judge.formula_reader import (
     renamed,
     without_calls,
 )
-from lab.judge.spelling import plain_words, spell, unwrapped
+from lab.judge.spelling import WORDS, plain_words, spell, unwrapped
 from lab.judge.units import CURRENCIES, DEGREE, PERCENT, Unit, read_multiple, read_unit
 
 RELATIONS = ("=", "<", ">", r"\le", r"\ge", r"\ne", r"\approx", r"\in", r"\equiv")
@@ -113,16 +113,8 @@ Answer = Value | Several | Relation | Choice | InBase | Time | Words
 JOINTS = (r"\cup", r"\setminus", r"\cap")
 NAMELESS: Tree = ("name", "")
 NOTHING = Words("no solution")
-_NOTHING = frozenset(
-    "no solution|no solutions|no real solution|no real solutions|none|empty set|the empty set"
-    "|undefined|does not exist|dne|no such number|no real roots|nonexistent".split("|")
-)
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
-    " sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-NUMBERS = dict(zip(_ONES, range(20), strict=True)) | {
+_ONES, _TENS = WORDS["ones"].split(), WORDS["tens"].split()
+NUMBERS = {word: value for value, word in enumerate(_ONES)} | {
     f"{tens} {_ONES[one]}" if one else tens: 10 * ten + one
     for ten, tens in enumerate(_TENS, start=2)
     for one in range(10)
@@ -208,14 +200,13 @@ _POINT = re.compile(
 )  # fmt: skip
 _INFINITE: Tree = ("name", "infty")
 _REALS = Several("()", (Value(("-", _INFINITE)), Value(_INFINITE)))
-_ALL = frozenset("all real numbers|all reals|any real number|all real values".split("|"))
 _PAIR = re.compile(r"(\\\{|[(\[])(.*)(\\\}|[)\]])", re.DOTALL)
 _CAPTIONED = re.compile(  # what a number may be said to be, and that is not read
     r"\\text\{(?!not?\b)\s*[A-Za-z][A-Za-z ]+\}[^\\]*|[A-Za-z]{6,}|\\frac\{d[a-z]?\}\{d[a-z]\}"
     r"|\\(?:sum|prod|int|lim|det|dim|deg|max|min|sup|inf|operatorname|set[A-Z]|Pr|#)(?![a-z])(?!.*\\not).*"
 )
 _PROBABILITY = re.compile(r"(?:\\text\{P\}|P)\s*(?:\(.*\)|\[.*\])")
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_MONTHS = WORDS["months"].replace(" ", "|")
 _DATE = re.compile(
     rf"(?P<month>{_MONTHS}) (?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?"
     rf"|(?P<first>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<then>{_MONTHS})"
@@ -252,12 +243,12 @@ def read(text: str) -> Answer:
     words = _words(spelt)
     if words is None:
         return _joined(spelt)
-    if words.text in _ALL:
+    if words.text in WORDS["reals"]:
         return _REALS
     first, _, rest = words.text.partition(" ")
     if first in NUMBERS and (unit := read_unit(rest)):  # three solutions
         return Value(number(NUMBERS[first]), unit)
-    if words.text not in _NOTHING and _may_be_product(spelt):
+    if words != NOTHING and _may_be_product(spelt):
         with suppress(Unreadable):
             return _joined(spelt)
     return words
@@ -333,9 +324,7 @@ def _based(spelt: str) -> InBase | None:
     digits = re.sub("[ ,]", "", match[2])
     if any(int(digit, 36) >= base for digit in digits if digit != "."):
         raise Unreadable(f"a digit that base {base} has not")
-    whole, _, part = digits.partition(".")
-    digits = (whole.lstrip("0") or "0") + ("." + part.rstrip("0") if part.rstrip("0") else "")
-    return InBase(match[1] + digits, base)
+    return InBase(match[1] + digits.lstrip("0"), base)
 
 
 def _time(spelt: str) -> Time | None:
@@ -413,7 +402,7 @@ def _words(spelt: str) -> Words | None:
         return Words(f"{date['month'] or date['then']} {day}")
     if not _LETTERS.fullmatch(text) or re.fullmatch("[A-J](?: and [A-J])+", joined):
         return None
-    if text in _NOTHING:
+    if text in WORDS["nothing"]:
         return NOTHING
     text = re.sub("^(?:it is |this is )?(?:an?|the) ", "", text)
     return Words(text) if len(text) > 1 else None

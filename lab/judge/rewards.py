@@ -71,16 +71,13 @@ class Worker:
 
     def load(self) -> str:
         """What is wrong with the function; "" once it is loaded."""
-        if self.parameters is None:
-            faults = {
-                "crash": "ends its process when it is loaded",
-                "timeout": f"is not loaded after {START_SECONDS:g} s",
-            }
-            loaded = self._reply(0, START_SECONDS)
-            if not isinstance(loaded, dict):
-                return faults.get(str(loaded), str(loaded))
+        loaded = self.parameters or self._reply(0, START_SECONDS)
+        if isinstance(loaded, dict):
             self.parameters = loaded
-        return ""
+            return ""
+        late = f"is not loaded after {START_SECONDS:g} s"
+        ended = "ends its process when it is loaded"
+        return str({"timeout": late, "crash": ended}.get(loaded, loaded))
 
     def ask(self, content: Any, seconds: float) -> Any:
         """The reply to a request, JSON but for values as text; "timeout" or "crash" for none."""
@@ -181,9 +178,7 @@ class RewardFunction:
 
     def require(self, columns: Collection[str]) -> None:
         """LabError: the function cannot be loaded, or names what is not among these columns."""
-        reply, printed = self._ask([dict.fromkeys(columns)], load_only=True)
-        self._show(printed)
-        self._read(reply)
+        self._rewards(self._ask([dict.fromkeys(columns)], load_only=True))
 
     def check(
         self, responses: Sequence[str], golds: Sequence[str], rows: Sequence[Row] = ()
@@ -195,22 +190,22 @@ class RewardFunction:
         with `right_from`) for every response; too many calls are late or crash.
         """
         pairs = paired(responses, golds)
-        asked: list[tuple[int, Row]] = [
-            (place, {**row, "completions": response, "answers": gold})
+        asked: dict[int, Row] = {
+            place: {**row, "completions": response, "answers": gold}
             for place, ((response, gold), row) in enumerate(
                 zip(pairs, rows or [{}] * len(pairs), strict=True)
             )
-        ]
+        }
         rewards = self._judge(asked, BATCH)
         # A call that failed is made again one by one, so that it loses as little as possible.
-        rewards |= self._judge([each for each in asked if each[0] not in rewards], 1)
+        rewards |= self._judge({place: asked[place] for place in asked.keys() - rewards}, 1)
         lost = 0 if self.late is not None else len(asked) - len(rewards)
         if len(asked) >= MIN_CHECKS and lost > self.error_limit * len(asked):
             raise LabError(
                 f"{self.spec} was late or crashed for {lost} of {len(asked)} completions: the limit"
                 f" is {self.error_limit:.1%}; make it faster, or let it return None"
             )
-        return [self._verdict(rewards.get(place, self.late)) for place, _ in asked]
+        return [self._verdict(rewards.get(place, self.late)) for place in asked]
 
     def _verdict(self, reward: float | None) -> Verdict:
         if reward is None:
@@ -219,26 +214,25 @@ class RewardFunction:
         grade = None if self.right_from is None else reward
         return Verdict("right" if right else "wrong", self.spec, None, grade)
 
-    def _judge(self, asked: list[tuple[int, Row]], size: int) -> dict[int, float | None]:
+    def _judge(self, asked: dict[int, Row], size: int) -> dict[int, float | None]:
         """The rewards by place, in calls of `size` completions; none for those that failed."""
-        batches = [asked[at : at + size] for at in range(0, len(asked), size)]
+        places = sorted(asked)
+        batches = [places[at : at + size] for at in range(0, len(places), size)]
         rewards: dict[int, float | None] = {}
         with ThreadPoolExecutor(self._size) as threads:
             try:
-                replies = threads.map(self._ask, [[row for _, row in batch] for batch in batches])
-                for batch, (reply, printed) in zip(batches, replies, strict=True):
-                    self._show(printed)
+                calls = ([asked[place] for place in batch] for batch in batches)
+                for batch, reply in zip(batches, threads.map(self._ask, calls), strict=True):
                     if reply not in ("timeout", "crash"):
-                        places = (place for place, _ in batch)
-                        rewards |= zip(places, self._read(reply)["rewards"], strict=True)
+                        rewards |= zip(batch, self._rewards(reply), strict=True)
             except BaseException:
                 threads.shutdown(wait=False, cancel_futures=True)
                 self.__exit__()  # those that are busy, too
                 raise
         return rewards
 
-    def _ask(self, rows: list[Row], load_only: bool = False) -> tuple[Any, bytes]:
-        """A worker's reply to a call, and what the function has printed by then."""
+    def _ask(self, rows: list[Row], load_only: bool = False) -> Any:
+        """A worker's reply to a call; what the function has printed by then is shown."""
         worker = self._free_worker()
         seconds = self.seconds * len(rows)
         reply: Any = {"fault": worker.load()}
@@ -253,14 +247,15 @@ class RewardFunction:
             wanted = there if "**" in names else there & names.keys()
             columns = {name: [row.get(name) for row in rows] for name in sorted(wanted)}
             reply = worker.ask((seconds, len(rows), columns), seconds)
-        printed, worker.printed = worker.printed, b""
         with self._turn:
+            self._show(worker.printed)
+            worker.printed = b""
             if worker.parameters is not None and reply not in ("timeout", "crash"):
                 self._idle.append(worker)
             elif worker in self._workers:
                 self._workers.remove(worker)
                 worker.kill()
-        return reply, printed
+        return reply
 
     def _free_worker(self) -> Worker:
         """A worker that has nothing to do, a new one if there is none."""
@@ -293,19 +288,16 @@ class RewardFunction:
                 shown += f"\nlab: what else {self.spec} prints is not shown"
             print(shown, file=sys.stderr, flush=True)
 
-    def _read(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """A worker's reply. LabError: a fault of the function."""
+    def _rewards(self, reply: dict[str, Any]) -> list[float | None]:
+        """The rewards of a worker's reply, if any. LabError: a fault of the function."""
         if fault := reply.get("fault"):
-            cure = (
-                "0, 1 or None for each, or take an estimator of real rewards (lab.lift)"
-                if self.right_from is None
-                else "a finite number or None for each"
-            )
+            binary = "0, 1 or None for each, or take an estimator of real rewards (lab.lift)"
+            cure = binary if self.right_from is None else "a finite number or None for each"
             raise LabError(
                 f"the reward {self.spec} {fault}: give a function of completions, prompts, answers"
                 f" or other columns that returns {cure}"
             )
-        return reply
+        return reply.get("rewards", [])
 
 
 def check_reward(spec: str) -> None:

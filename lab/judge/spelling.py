@@ -13,6 +13,7 @@ from lab.judge.formula_reader import FUNCTIONS, GREEK
 
 _GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ"
 _FILE = tomllib.loads(Path(__file__).with_name("spellings.toml").read_text("utf-8"))
+WORDS = _FILE["words"]
 _MARKS = str.maketrans(
     {mark: rf"\{name} " for mark, name in zip(_GREEK, GREEK, strict=True)}
     | {mark: meant for marks, meant in _FILE["signs"].items() for mark in marks}
