@@ -14,7 +14,7 @@ declares (`lab.llm.data.datasets`).
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -28,7 +28,6 @@ from lab.judge.formula_reader import Tree, mentions, names, number, without_call
 from lab.judge.meaning import (
     JOINTS,
     NAMELESS,
-    NOTHING,
     NUMBERS,
     Answer,
     Choice,
@@ -131,8 +130,6 @@ class _Comparison:
             return self._choice(given, gold)
         if isinstance(given, Choice):
             return given.rest is not None and self.same(given.rest, gold)
-        if _is_nothing(given) or _is_nothing(gold):
-            return _is_nothing(given) and _is_nothing(gold)
         if isinstance(gold, Words) or isinstance(given, Words):
             return self._words(given, gold)
         if isinstance(given, InBase):
@@ -141,8 +138,6 @@ class _Comparison:
             return self._based(given, gold)
         if isinstance(gold, Time) and not _may_be_ratio(gold, given):
             return self._time(given, gold)
-        if _items(given, "matrix") or _items(gold, "matrix"):
-            return self._alike(_rows(given), _rows(gold))
         if any(isinstance(side, Time) or _items(side, ":") for side in (given, gold)):
             return self._ratio(given, gold)
         if isinstance(gold, Value) and isinstance(given, Value):
@@ -169,8 +164,6 @@ class _Comparison:
         text = words.text
         if isinstance(other, Words):
             return other.text.replace(" ", "").casefold() == text.replace(" ", "").casefold()
-        if isinstance(other, Several) and not other.brackets:  # C, A, B for the ordering CAB
-            return "".join(getattr(item, "letter", "?") for item in other.items) == text
         if isinstance(other, Value) and text in NUMBERS:  # three and 3
             return not other.others and other.tree == number(NUMBERS[text])
         # a word read as a product of letters
@@ -233,8 +226,6 @@ class _Comparison:
             return (
                 given.brackets == "{}" and len(given.items) == 1 and self.same(given.items[0], gold)
             )
-        if isinstance(given, Value) and isinstance(gold, Several) and len(gold.items) == 1:
-            return self.same(given, gold.items[0])
         if not (isinstance(given, Several) and isinstance(gold, Several)):
             return False
         if given.label and gold.label and not _same_label(given.label, gold.label):
@@ -249,11 +240,8 @@ class _Comparison:
             return False
         if kinds <= {"", "{}", r"\cup", r"\cap"}:
             return self._matched(list(left.items), list(right.items), "{}" in kinds)
-        return self._alike(left.items, right.items)
-
-    def _alike(self, given: Sequence[Answer], gold: Sequence[Answer]) -> bool:
-        """Whether the items are the same, one by one; no items are never."""
-        return 0 < len(given) == len(gold) and all(map(self.same, given, gold))
+        alike = 0 < len(left.items) == len(right.items)
+        return alike and all(map(self.same, left.items, right.items))
 
     def _matched(self, given: list[Answer], gold: list[Answer], as_set: bool) -> bool:
         """Whether each item has its equal on the other side, in any order; in a set, several."""
@@ -331,10 +319,6 @@ def _pure(tree: Tree, unit: Unit | None) -> Tree:
 def _items(answer: Answer, *brackets: str) -> tuple[Answer, ...]:
     """What stands in brackets of these kinds."""
     return answer.items if isinstance(answer, Several) and answer.brackets in brackets else ()
-
-
-def _is_nothing(answer: Answer) -> bool:
-    return answer == NOTHING or answer == Several("{}", ())
 
 
 def _is_region(answer: Answer) -> bool:
@@ -456,14 +440,6 @@ def _tree_of(item: Answer) -> Tree:
     if not isinstance(item, Value):
         raise _NotOnTheLine
     return item.tree
-
-
-def _rows(answer: Answer) -> Sequence[Answer]:
-    """The rows of a matrix, if it is one; a tuple of values is a column."""
-    places = _items(answer, "()")
-    if all(isinstance(place, Value) for place in places):
-        return _items(answer, "matrix") or [Several("()", (place,)) for place in places]
-    return ()
 
 
 def _terms(answer: Answer) -> tuple[Tree, ...] | None:

@@ -486,8 +486,6 @@ def _bracketed(text: str) -> Several | None:
     if min(_depths(inside)) < 0:  # (1)(2): the outer brackets are no pair
         return None
     brackets = pair[1][-1] + pair[3][-1]
-    if not inside.strip() and brackets == "{}":
-        return Several("{}", ())
     parts = _split_inside(inside)
     if len(parts) == 1 and brackets != "{}":
         return None
