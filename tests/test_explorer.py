@@ -638,7 +638,7 @@ def test_the_state_of_the_widget_is_whole_and_refuses_what_it_cannot_show():
 
 def test_the_built_file_is_made_from_the_sources_that_lie_beside_it():
     digest = hashlib.sha256()
-    for path in sorted(FRONT.glob("*.js")):
+    for path in sorted([*FRONT.glob("*.js"), FRONT / "state.json"]):
         if path.name != "build.js":
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
     first = (FRONT.parent / "explorer.js").read_text(encoding="utf-8").splitlines()[0]

@@ -14,7 +14,7 @@ import pytest
 from browser import PHONE, quiet, served
 
 import lab
-from lab.explorer import axes, page
+from lab.explorer import page, page_catalogue
 from lab.explorer.state import DEFAULTS
 from lab.show.audit import audit
 from lab.toy import paired
@@ -90,7 +90,7 @@ def test_the_rounds_of_the_unseen_problem_are_drawn_with_the_numbers_of_the_lab(
 
 
 def test_the_solid_line_is_the_weight_of_maxrl(shown, front):
-    p = axes.pass_rates("log")
+    p = page_catalogue.pass_rates("log")
     with shown() as tab:
         for N in (4, 16, 1024):
             told = front("scene_limit", "return Array.from(m.weight(a[0], a[1]));", p.tolist(), N)

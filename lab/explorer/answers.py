@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lab.errors import LabError, unknown, whole
-from lab.explorer.axes import pass_rates
+from lab.explorer.page_catalogue import pass_rates
 from lab.mathematics.estimators import Estimator, estimator
 from lab.mathematics.objectives import Array
 from lab.mathematics.pass_rates import mixing
@@ -43,7 +43,7 @@ def curves(
 ) -> list[Array]:
     """One quantity of each estimator behind a gate ("none": all groups) at the axis points."""
     p = pass_rates(axis)
-    chosen = [find_estimator(spec, own) for spec in specs]
+    chosen = [own.get(spec) or estimator(spec) for spec in specs]
     whole("N", N)
     if gate == "none":
         if quantity not in QUANTITIES:
@@ -58,7 +58,7 @@ def estimator_curves(
     spec: str, N: int, axis: str, own: dict[str, Estimator]
 ) -> tuple[str, list[Array]]:
     """An estimator's label; gap and offset at N, and its limit, if any, at the axis points."""
-    chosen = find_estimator(spec, own)
+    chosen = own.get(spec) or estimator(spec)
     limit = [] if chosen.limit is None else [chosen.limit.weight(pass_rates(axis))]
     return chosen.label, [*chosen.coefficients(whole("N", N)), *limit]
 
@@ -67,7 +67,7 @@ def coefficients_by_size(
     spec: str, most: int, own: dict[str, Estimator]
 ) -> tuple[list[int], list[Array]]:
     """Sizes up to `most`, each with gap and offset in one array; stops after AHEAD seconds."""
-    chosen = find_estimator(spec, own)
+    chosen = own.get(spec) or estimator(spec)
     arrays: dict[int, Array] = {}
     end = time.monotonic() + AHEAD
     for N in range(max(2, chosen.least), whole("most", most) + 1):
@@ -78,11 +78,6 @@ def coefficients_by_size(
         except LabError:  # not defined for this N: the page asks again if the user chooses it
             continue
     return list(arrays), list(arrays.values())
-
-
-def find_estimator(spec: str, own: dict[str, Estimator]) -> Estimator:
-    """An estimator by its spec: the notebook's own first, then the catalogue."""
-    return own[spec] if spec in own else estimator(spec)
 
 
 def counts_answer(counts: Counts) -> tuple[dict[str, Any], list[Array]]:

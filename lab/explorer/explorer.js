@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 3325899669f953b8395e489c652af81231e54a0e181377c6e5254650193199bf
+// Built by `npm run build` from lab/explorer/front; sources sha256 e7945903efb2bf74c63f01b656c667bc68e0421b24e5899db2571b33fe8ec856
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -7661,69 +7661,74 @@ var CurveList = class {
   }
 };
 
+// state.json
+var state_default = {
+  defaults: {
+    panel: "curves",
+    N: 16,
+    curves: ["rloo", "grpo", "maxrl", "pacs"],
+    objectives: [],
+    quantity: "weight",
+    gate: "none",
+    x: "log",
+    y: "log",
+    normalise: false,
+    limits: true,
+    by: "hand",
+    points: [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0],
+    formula: "exp(-5*p)",
+    zero_mean: false,
+    left: "rloo",
+    right: "maxrl",
+    problems: 96,
+    start: "even",
+    shared: 0,
+    right_N: 0,
+    equal: "length",
+    length: 0.05,
+    rate: 0.5,
+    seed: 0,
+    seeds: 5,
+    across: "steps",
+    theme: "auto"
+  },
+  choices: {
+    panel: ["curves", "draw", "files", "toy"],
+    quantity: ["weight", "objective", "efficiency", "mass", "contrast"],
+    x: ["log", "deep", "linear", "logit"],
+    y: ["log", "linear"],
+    by: ["hand", "formula"],
+    start: ["even", "own"],
+    equal: ["length", "rate"],
+    across: ["steps", "rollouts"],
+    theme: ["auto", "light", "dark"]
+  },
+  wholes: {
+    N: [2, 4096],
+    problems: [4, 400],
+    shared: [0, 400],
+    right_N: [0, 4096],
+    seed: [0, 2147483647],
+    seeds: [1, 16]
+  },
+  reals: { length: [1e-3, 1], rate: [1e-3, 10] },
+  most_curves: 8
+};
+
 // state.js
-var DEFAULTS = {
-  panel: "curves",
-  N: 16,
-  curves: ["rloo", "grpo", "maxrl", "pacs"],
-  objectives: [],
-  quantity: "weight",
-  gate: "none",
-  x: "log",
-  y: "log",
-  normalise: false,
-  limits: true,
-  by: "hand",
-  points: [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0],
-  formula: "exp(-5*p)",
-  zero_mean: false,
-  left: "rloo",
-  right: "maxrl",
-  problems: 96,
-  start: "even",
-  shared: 0,
-  // features that problems share; 0: each has parameters of its own
-  right_N: 0,
-  // 0: as many as on the left
-  equal: "length",
-  length: 0.05,
-  rate: 0.5,
-  seed: 0,
-  seeds: 5,
-  across: "steps",
-  theme: "auto"
-};
-var MOST2 = { N: 4096, problems: 400 };
-var CHOICES = {
-  panel: ["curves", "draw", "files", "toy"],
-  quantity: ["weight", "objective", "efficiency", "mass", "contrast"],
-  x: ["log", "deep", "linear", "logit"],
-  y: ["log", "linear"],
-  by: ["hand", "formula"],
-  start: ["even", "own"],
-  equal: ["length", "rate"],
-  across: ["steps", "rollouts"],
-  theme: ["auto", "light", "dark"]
-};
-var RANGES = {
-  N: [2, MOST2.N, true],
-  problems: [4, MOST2.problems, true],
-  shared: [0, MOST2.problems, true],
-  right_N: [0, MOST2.N, true],
-  length: [1e-3, 1, false],
-  rate: [1e-3, 10, false],
-  seed: [0, 2 ** 31 - 1, true],
-  seeds: [1, 16, true]
-};
+var DEFAULTS = state_default.defaults;
+var RANGES = { ...state_default.wholes, ...state_default.reals };
+var MOST2 = { N: RANGES.N[1], problems: RANGES.problems[1] };
 function checked(given) {
   if (typeof given !== "object" || given === null || Array.isArray(given)) throw new Error("a state is a dictionary");
   for (const [key, value] of Object.entries(given)) {
     const usual2 = Object.hasOwn(DEFAULTS, key) ? DEFAULTS[key] : void 0, fault = (words) => new Error(`${key} = ${JSON.stringify(value)}: ${words}`);
     if (usual2 === void 0)
       throw new Error(`unknown key '${key}' of a state. Valid: ${Object.keys(DEFAULTS).join(", ")}`);
-    if (CHOICES[key] && !CHOICES[key].includes(value)) throw fault(`it must be one of ${CHOICES[key].join(", ")}`);
+    const choices = state_default.choices[key];
+    if (choices && !choices.includes(value)) throw fault(`it must be one of ${choices.join(", ")}`);
     if (RANGES[key]) {
-      const [least2, most2, whole] = RANGES[key];
+      const [least2, most2] = RANGES[key], whole = key in state_default.wholes;
       if (typeof value !== "number" || !(value >= least2 && value <= most2) || whole && !Number.isInteger(value)) {
         throw fault(`it must be a ${whole ? "whole " : ""}number from ${least2} to ${most2}`);
       }
@@ -7734,8 +7739,8 @@ function checked(given) {
     if (Array.isArray(usual2) && !Array.isArray(value)) throw fault("it must be a list");
     if (key === "points" && !(value.length === usual2.length && value.every(Number.isFinite)))
       throw fault(`it must be ${usual2.length} numbers`);
-    if (["curves", "objectives"].includes(key) && !(value.length <= 8 && value.every((one2) => typeof one2 === "string"))) {
-      throw fault("it must be at most 8 names");
+    if (["curves", "objectives"].includes(key) && !(value.length <= state_default.most_curves && value.every((one2) => typeof one2 === "string"))) {
+      throw fault(`it must be at most ${state_default.most_curves} names`);
     }
   }
   return { ...structuredClone(DEFAULTS), ...structuredClone(given) };

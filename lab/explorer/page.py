@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from string import Template
 from typing import Any
 from urllib.parse import quote
 
@@ -19,35 +20,6 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
     " blob:; worker-src blob:; base-uri 'none'; form-action 'none'"
 )
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Which problems does a model learn? The explorer of the lab</title>
-<meta name="description" content="A model practises problems that are right or wrong: drag a \
-slider, and watch which of them it learns.">
-{scenes}\
-<style>
-html {{ background: #ffffff; }} body {{ margin: 0; }}
-@media (prefers-color-scheme: dark) {{ \
-html:not([data-theme="light"], :has([data-theme="light"])) {{ background: #16181c; }} }}
-html:is([data-theme="dark"], :has([data-theme="dark"])) {{ background: #16181c; }}
-{style}</style>
-</head>
-<body>
-<main id="lab-explorer-page">\
-<noscript>The explorer draws with JavaScript: please switch it on.</noscript></main>
-<script type="application/json" id="lab-explorer-catalogue">
-{catalogue}
-</script>
-<script type="module" id="lab-explorer-script">
-{script}</script>
-</body>
-</html>
-"""
 
 
 def html(specs: Iterable[str] = (), scenes: str = "") -> str:
@@ -63,7 +35,8 @@ def html(specs: Iterable[str] = (), scenes: str = "") -> str:
         (HERE / name).read_text(encoding="utf-8")
         for name in ("style.css", "story.css", "explorer.js")
     )
-    return PAGE.format(
+    template = Template((HERE / "page.html").read_text(encoding="utf-8"))
+    return template.substitute(
         policy=POLICY,
         scenes=f'<meta name="lab-scenes" content="{scenes}">\n' if scenes else "",
         style=style + story,

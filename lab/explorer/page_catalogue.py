@@ -14,13 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from lab.errors import LabError
-from lab.explorer.axes import AXES, pass_rates
+from lab.errors import LabError, unknown
 from lab.mathematics import estimators, objectives
 from lab.mathematics.estimators import Estimator, estimator, estimator_names
-from lab.mathematics.objectives import Objective, objective, objective_names
+from lab.mathematics.objectives import Array, Objective, objective, objective_names
 from lab.show.line_styles import LOOKS, made_up_look
 
+POINTS = 241  # of a curve
+# Pass rates from a position on the axis in [0, 1]; the page has the same formulas.
+AXES: dict[str, Callable[[Array], Array]] = {
+    "linear": lambda position: (position * (POINTS - 1) + 0.5) / POINTS,
+    "log": lambda position: 10 ** (-4 + 4 * position) * 0.9999**position,
+    "deep": lambda position: 10 ** (-6 + 6 * position) * 0.9999**position,
+    "logit": lambda position: 1 / (1 + np.exp(np.log(9999) * (1 - 2 * position))),
+}
 # The estimators that front/catalogue.js computes; a test holds its table to this one.
 CLOSED_FORMS = (
     "rloo reinforce reinforce_mean dr_grpo nsr w_reinforce"
@@ -28,6 +35,13 @@ CLOSED_FORMS = (
     " maxrl maxrl_eq6 maxrl_eq7 maxrl_loo truncated alpha"
     " pkpo pass_at_k_group pacs real_anchor entropic drawn formula"
 ).split()
+
+
+def pass_rates(axis: str) -> Array:
+    """The pass rates at which curves are drawn, "points"."""
+    if axis not in AXES:
+        raise unknown("axis", axis, AXES)
+    return AXES[axis](np.linspace(0, 1, POINTS))
 
 
 def _number(least: float, most: float, step: float, **more: Any) -> dict[str, Any]:

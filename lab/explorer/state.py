@@ -1,68 +1,23 @@
-"""The state of the explorer's screen as one flat dictionary; front/state.js has the same table."""
+"""The state of the explorer's screen as one flat dictionary; front/state.json has the table of it.
+
+In it, `shared` is the number of features that problems share (0: each has parameters of its own),
+and `right_N` is 0 for as many rollouts as on the left.
+"""
 
 from __future__ import annotations
 
-import math
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from lab.errors import LabError, one_of, unknown, whole
+from lab.errors import LabError, one_of, real, unknown, whole
 from lab.mathematics.estimators import estimator
 from lab.mathematics.objectives import objective
 from lab.mathematics.recipes import parse_gate
 
-# The drawn weight at the start: large for pass rates in the middle.
-BUMP = [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0]
-DEFAULTS: dict[str, Any] = {
-    "panel": "curves",
-    "N": 16,
-    "curves": ["rloo", "grpo", "maxrl", "pacs"],
-    "objectives": [],
-    "quantity": "weight",
-    "gate": "none",
-    "x": "log",
-    "y": "log",
-    "normalise": False,
-    "limits": True,
-    "by": "hand",
-    "points": BUMP,
-    "formula": "exp(-5*p)",
-    "zero_mean": False,
-    "left": "rloo",
-    "right": "maxrl",
-    "problems": 96,
-    "start": "even",
-    "shared": 0,  # features that problems share; 0: each has parameters of its own
-    "right_N": 0,  # 0: as many as on the left
-    "equal": "length",
-    "length": 0.05,
-    "rate": 0.5,
-    "seed": 0,
-    "seeds": 5,
-    "across": "steps",
-    "theme": "auto",
-}
-CHOICES = {
-    "panel": ("curves", "draw", "files", "toy"),
-    "quantity": ("weight", "objective", "efficiency", "mass", "contrast"),
-    "x": ("log", "deep", "linear", "logit"),
-    "y": ("log", "linear"),
-    "by": ("hand", "formula"),
-    "start": ("even", "own"),
-    "equal": ("length", "rate"),
-    "across": ("steps", "rollouts"),
-    "theme": ("auto", "light", "dark"),
-}
-RANGES = {
-    "N": (2, 4096),
-    "problems": (4, 400),
-    "shared": (0, 400),
-    "right_N": (0, 4096),
-    "seed": (0, 2**31 - 1),
-    "seeds": (1, 16),
-}
-REALS = {"length": (0.001, 1), "rate": (0.001, 10)}
-MOST_CURVES = 8
+TABLE = json.loads((Path(__file__).parent / "front" / "state.json").read_text("utf-8"))
+DEFAULTS: dict[str, Any] = TABLE["defaults"]
 
 
 def checked(partial: Mapping[str, Any], own: Mapping[str, Any] = {}) -> dict[str, Any]:
@@ -74,13 +29,14 @@ def checked(partial: Mapping[str, Any], own: Mapping[str, Any] = {}) -> dict[str
         if key not in DEFAULTS:
             raise unknown("key of the explorer's state", key, DEFAULTS)
         usual = DEFAULTS[key]
-        if key in CHOICES:
-            one_of(key, value, CHOICES[key])
-        elif key in RANGES and whole(key, value, RANGES[key][0]) > RANGES[key][1]:
-            raise LabError(f"{key} = {value}: it must be at most {RANGES[key][1]}")
-        elif key in REALS and not (_is_number(value) and REALS[key][0] <= value <= REALS[key][1]):
-            least, most = REALS[key]
-            raise LabError(f"{key} = {value!r}: it must be a number from {least} to {most}")
+        if key in TABLE["choices"]:
+            one_of(key, value, tuple(TABLE["choices"][key]))
+        elif key in TABLE["reals"]:
+            real(key, value, *TABLE["reals"][key])
+        elif key in TABLE["wholes"]:
+            least, most = TABLE["wholes"][key]
+            if whole(key, value, least) > most:
+                raise LabError(f"{key} = {value}: it must be at most {most}")
         elif type(usual) in (bool, str) and type(value) is not type(usual):
             raise LabError(
                 f"{key} = {value!r}: it must be"
@@ -91,10 +47,8 @@ def checked(partial: Mapping[str, Any], own: Mapping[str, Any] = {}) -> dict[str
     state = DEFAULTS | dict(partial)
     for key, read in (("curves", estimator), ("objectives", objective)):
         specs = _a_list(key, state[key])
-        if len(specs) > MOST_CURVES:
-            raise LabError(
-                f"{key}: {len(specs)} are too many to tell apart, give at most {MOST_CURVES}"
-            )
+        if len(specs) > (most := TABLE["most_curves"]):
+            raise LabError(f"{key}: {len(specs)} are too many to tell apart, give at most {most}")
         for spec in specs:
             if not isinstance(spec, str):
                 raise LabError(
@@ -106,13 +60,11 @@ def checked(partial: Mapping[str, Any], own: Mapping[str, Any] = {}) -> dict[str
         if state[key] not in own:
             estimator(state[key])
     points = _a_list("points", state["points"])
-    if len(points) != len(BUMP) or not all(_is_number(w) for w in points):
-        raise LabError(f"points: give {len(BUMP)} finite numbers, the weight at p = 0, 0.05, .. 1")
+    if len(points) != (wanted := len(DEFAULTS["points"])):
+        raise LabError(f"points: give {wanted} finite numbers, the weight at p = 0, 0.05, .. 1")
+    for weight in points:
+        real("points", weight)
     return state
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _a_list(key: str, value: Any) -> list[Any]:

@@ -6,7 +6,7 @@ import { build } from "esbuild";
 const here = new URL(".", import.meta.url),
   hash = createHash("sha256");
 for (const name of readdirSync(here)
-  .filter((file) => file.endsWith(".js") && file !== "build.js")
+  .filter((file) => (file.endsWith(".js") && file !== "build.js") || file === "state.json")
   .sort()) {
   hash.update(`${name}\0`).update(readFileSync(new URL(name, here)));
 }

@@ -1,57 +1,10 @@
 // What is on the screen, as one flat dictionary: in the page's address, and as Explorer.state in Python.
 import { parseGate } from "./gates.js";
+import TABLE from "./state.json" with { type: "json" };
 
-export const DEFAULTS = {
-  panel: "curves",
-  N: 16,
-  curves: ["rloo", "grpo", "maxrl", "pacs"],
-  objectives: [],
-  quantity: "weight",
-  gate: "none",
-  x: "log",
-  y: "log",
-  normalise: false,
-  limits: true,
-  by: "hand",
-  points: [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0],
-  formula: "exp(-5*p)",
-  zero_mean: false,
-  left: "rloo",
-  right: "maxrl",
-  problems: 96,
-  start: "even",
-  shared: 0, // features that problems share; 0: each has parameters of its own
-  right_N: 0, // 0: as many as on the left
-  equal: "length",
-  length: 0.05,
-  rate: 0.5,
-  seed: 0,
-  seeds: 5,
-  across: "steps",
-  theme: "auto",
-};
-export const MOST = { N: 4096, problems: 400 };
-const CHOICES = {
-  panel: ["curves", "draw", "files", "toy"],
-  quantity: ["weight", "objective", "efficiency", "mass", "contrast"],
-  x: ["log", "deep", "linear", "logit"],
-  y: ["log", "linear"],
-  by: ["hand", "formula"],
-  start: ["even", "own"],
-  equal: ["length", "rate"],
-  across: ["steps", "rollouts"],
-  theme: ["auto", "light", "dark"],
-};
-const RANGES = {
-  N: [2, MOST.N, true],
-  problems: [4, MOST.problems, true],
-  shared: [0, MOST.problems, true],
-  right_N: [0, MOST.N, true],
-  length: [0.001, 1, false],
-  rate: [0.001, 10, false],
-  seed: [0, 2 ** 31 - 1, true],
-  seeds: [1, 16, true],
-};
+export const DEFAULTS = TABLE.defaults;
+const RANGES = { ...TABLE.wholes, ...TABLE.reals };
+export const MOST = { N: RANGES.N[1], problems: RANGES.problems[1] };
 
 /** A state with every key, from a partial one; throws a sentence for what no state can hold. */
 export function checked(given) {
@@ -61,9 +14,11 @@ export function checked(given) {
       fault = (words) => new Error(`${key} = ${JSON.stringify(value)}: ${words}`);
     if (usual === undefined)
       throw new Error(`unknown key '${key}' of a state. Valid: ${Object.keys(DEFAULTS).join(", ")}`);
-    if (CHOICES[key] && !CHOICES[key].includes(value)) throw fault(`it must be one of ${CHOICES[key].join(", ")}`);
+    const choices = TABLE.choices[key];
+    if (choices && !choices.includes(value)) throw fault(`it must be one of ${choices.join(", ")}`);
     if (RANGES[key]) {
-      const [least, most, whole] = RANGES[key];
+      const [least, most] = RANGES[key],
+        whole = key in TABLE.wholes;
       if (typeof value !== "number" || !(value >= least && value <= most) || (whole && !Number.isInteger(value))) {
         throw fault(`it must be a ${whole ? "whole " : ""}number from ${least} to ${most}`);
       }
@@ -76,9 +31,9 @@ export function checked(given) {
       throw fault(`it must be ${usual.length} numbers`);
     if (
       ["curves", "objectives"].includes(key) &&
-      !(value.length <= 8 && value.every((one) => typeof one === "string"))
+      !(value.length <= TABLE.most_curves && value.every((one) => typeof one === "string"))
     ) {
-      throw fault("it must be at most 8 names");
+      throw fault(`it must be at most ${TABLE.most_curves} names`);
     }
   }
   return { ...structuredClone(DEFAULTS), ...structuredClone(given) };
