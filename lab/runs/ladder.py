@@ -27,6 +27,15 @@ SECTIONS = {  # by the first digit of the number
     "5": "Training language models",
     "9": "Any runs of yours",
 }
+TRACKS = {  # name: what one takes along, and the numbers of the lessons
+    "One evening": (
+        "What an objective does to a model, and to mazes it has never seen",
+        "05 20 21",
+    ),
+    "Theory": ("What N rollouts can optimise, with proofs", "05 06 01 02 07 08 09"),
+    "Practice": ("Measure, audit and train language models", "40 41 42 44 50"),
+}
+NUMBERS = {"a": 1, "an": 1, "two": 2, "forty": 40}
 WIDTH = 320  # pixels of a picture, shown at half of that on a sharp screen
 SHOWN = WIDTH // 2
 PAGE = NOTEBOOKS / "README.md"
@@ -36,6 +45,7 @@ HEAD = """# The lab, lesson by lesson
 Each notebook asks one question and answers it by something you can turn. Read from the top; if you
 know the subject, start anywhere. To try something else, change a number in a notebook's first cell
 of code and choose *Run*, *Run All Cells*.
+
 """
 TIME = re.compile(r"\*\*Time\.\*\*\s*(.*?)\s*(?=\*\*Before this|\n\n|\Z)", re.DOTALL)
 BEFORE = re.compile(r"\*\*Before this:\*\*\s*(.*?)\s*(?=\*\*After this|\n\n|\Z)", re.DOTALL)
@@ -87,12 +97,31 @@ def _found(pattern: re.Pattern[str], words: str) -> str:
     return " ".join(match[1].split()) if match else ""
 
 
+def tracks(entries: Iterable[Entry], folder: str) -> Iterator[str]:
+    """The lines of a Markdown list: ways through the lessons, with the time that they take."""
+    by_number = {entry.notebook.name[:2]: entry for entry in entries}
+    for name, (gain, numbers) in TRACKS.items():
+        chosen = [by_number[number] for number in numbers.split()]
+        hours, minutes = divmod(sum(map(_minutes, chosen)), 60)
+        links = (f"[{one.notebook.name[:2]}]({folder}{one.notebook.name})" for one in chosen)
+        yield f"- **{name}** ({hours} h {minutes} min): {', '.join(links)}. {gain}."
+
+
+def _minutes(entry: Entry) -> int:
+    """The minutes that a lesson says it takes: "40 minutes to read", "Two hours with pencil"."""
+    count, unit = entry.time.lower().split()[:2]
+    amount = int(count) if count.isdigit() else NUMBERS[count]
+    return amount * (60 if unit.startswith("hour") else 1)
+
+
 def sections(entries: Iterable[Entry], folder: str = "") -> Iterator[str]:
-    """The lines of a Markdown page: a table for each section.
+    """The lines of a Markdown page: the ways through, then a table for each section.
 
     `folder` is where the notebooks are, seen from the page: "" or "notebooks/".
     """
-    section = None
+    entries, section = list(entries), None
+    yield from ("The story of `lab explore` takes ten minutes. From there:", "")
+    yield from tracks(entries, folder)
     for entry in entries:
         if entry.section != section:
             section = entry.section

@@ -43,6 +43,7 @@ LESSONS = """# Lessons
 
 Each notebook asks one question and answers it by something you can turn. Open them with `make lab`;
 on these pages they stand as they are committed.
+
 """
 
 
