@@ -343,10 +343,10 @@ def _region_of(answer: Answer) -> Region:
     """The set of reals that an answer describes. Errors: `_NotOnTheLine`."""
     if isinstance(answer, Relation):
         return _solved(answer)
-    if isinstance(answer, Value):
-        answer = Several("{}", (answer,))
     if not isinstance(answer, Several):
         raise _NotOnTheLine
+    if answer.brackets == r"\setminus" and isinstance(last := answer.items[-1], Value):
+        answer = replace(answer, items=(*answer.items[:-1], Several("{}", (last,))))
     if answer.brackets in ("", *JOINTS):
         regions = [_region_of(item) for item in answer.items]
         ends = set[Place]().union(*(ends for ends, _ in regions))
