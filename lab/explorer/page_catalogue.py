@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from lab.errors import LabError, unknown
 from lab.mathematics import estimators, objectives
 from lab.mathematics.estimators import Estimator, estimator, estimator_names
 from lab.mathematics.objectives import Array, Objective, objective, objective_names
+from lab.project import read_toml
 from lab.show.line_styles import LOOKS, made_up_look
 
 POINTS = 241  # of a curve
@@ -28,6 +30,10 @@ AXES: dict[str, Callable[[Array], Array]] = {
     "deep": lambda position: 10 ** (-6 + 6 * position) * 0.9999**position,
     "logit": lambda position: 1 / (1 + np.exp(np.log(9999) * (1 - 2 * position))),
 }
+# The sizes N of a table: all that fit on a slider step by step, then some of the larger ones.
+SIZES = (*range(1, 65), 96, 128, 192, 256, 384, 512, 768, 1024)
+# How the page sets the options of an estimator or objective, by its name and theirs.
+CONTROLS = read_toml(Path(__file__).with_name("controls.toml"))
 # The estimators that front/catalogue.js computes; a test holds its table to this one.
 CLOSED_FORMS = (
     "rloo reinforce reinforce_mean dr_grpo nsr w_reinforce"
@@ -44,46 +50,6 @@ def pass_rates(axis: str) -> Array:
     return AXES[axis](np.linspace(0, 1, POINTS))
 
 
-def _number(least: float, most: float, step: float, **more: Any) -> dict[str, Any]:
-    return {"kind": "number", "least": least, "most": most, "step": step} | more
-
-
-def _whole(**more: Any) -> dict[str, Any]:
-    return {"kind": "whole", "least": 1, "most": 1024} | more
-
-
-def _choice(*values: Any) -> dict[str, Any]:
-    return {"kind": "choice", "values": list(values)}
-
-
-# How the page sets an option: the range of a slider, the values of a choice; `start` is shown first
-# where there is no default. An option that is not here is yes or no, or written as text.
-CONTROLS: dict[str, dict[str, dict[str, Any]]] = {
-    "w_reinforce": {"lam": _number(0, 2, 0.05)},
-    "grpo": {"ddof": _choice(0, 1), "eps": _choice(0, 1e-6, 1e-4, 1e-2)},
-    "ngrpo": {"ddof": _choice(0, 1), "eps": _choice(0, 1e-6, 1e-4, 1e-2)},
-    "f_grpo": {"gamma": _number(0, 4, 0.1, start=1)},
-    "truncated": {"order": _whole(start=8), "form": _choice("raw", "loo")},
-    "alpha": {"alpha": _number(0, 2, 0.05, start=0.5)},
-    "pkpo": {"k": _whole(start=4), "form": _choice("s", "sloo", "sloom1")},
-    "pass_at_k_group": {"k": _whole(start=4)},
-    "pacs": {
-        "beta": _number(0.1, 10, 0.1),
-        "score": _choice("rloo", "dr_grpo"),
-        "balanced": _choice(True, False),
-    },
-    "real_anchor": {"tau": _number(0.1, 2, 0.1)},
-    "entropic": {"eta": _number(0.1, 10, 0.1, start=2)},
-    "drawn": {"p": {"kind": "list"}, "w": {"kind": "list"}, "zero_mean": _choice(False, True)},
-    "formula": {"text": {"kind": "text"}, "zero_mean": _choice(False, True)},
-    # objectives
-    "power": {"a": _number(0, 1.5, 0.05, start=0.5), "b": _number(0, 1.5, 0.05, start=0.5)},
-    "pass_at": {"k": _whole(start=8)},
-}
-# The sizes N of a table: all that fit on a slider step by step, then some of the larger ones.
-SIZES = (*range(1, 65), 96, 128, 192, 256, 384, 512, 768, 1024)
-
-
 def described() -> dict[str, Any]:
     """What the page shows of every estimator and objective, ready for JSON.
 
@@ -92,7 +58,7 @@ def described() -> dict[str, Any]:
     | `estimators`, `objectives` | by name, the four facts below |
     | `label` | None where it depends on a required option |
     | `about`, `citation` | the description, with the equation, and its source: `lab explain` |
-    | `options` | how each option that text can hold is set, see `CONTROLS`; of those, |
+    | `options` | how each option that text can hold is set, see controls.toml; of those, |
     | `start` | ... its default, or without one what is shown first |
     | `required` | ... true if it has no default |
     | `aliases` | other names of estimators: {alias: name} |
@@ -174,7 +140,9 @@ def _option(parameter: inspect.Parameter, control: dict[str, Any] | None) -> dic
     """How an option is set, with its default as `start`."""
     if parameter.default is parameter.empty:
         return (control or {"kind": "written"}) | {"required": True}
-    usual = _choice(True, False) if isinstance(parameter.default, bool) else {"kind": "written"}
+    usual: dict[str, Any] = {"kind": "written"}
+    if isinstance(parameter.default, bool):
+        usual = {"kind": "choice", "values": [True, False]}
     return (control or usual) | {"start": parameter.default}
 
 

@@ -4,15 +4,15 @@ Nothing here knows what an answer means; the length of a text grows by a constan
 """
 
 import re
-import tomllib
 import unicodedata
 from pathlib import Path
 from typing import Any
 
 from lab.judge.formula_reader import FUNCTIONS, GREEK
+from lab.project import read_toml
 
 _GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ"
-_FILE = tomllib.loads(Path(__file__).with_name("spellings.toml").read_text("utf-8"))
+_FILE = read_toml(Path(__file__).with_name("spellings.toml"))
 WORDS = _FILE["words"]
 _MARKS = str.maketrans(
     {mark: rf"\{name} " for mark, name in zip(_GREEK, GREEK, strict=True)}

@@ -6,11 +6,12 @@ their own. `units.toml` has the list.
 """
 
 import re
-import tomllib
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
+
+from lab.project import read_toml
 
 
 class Unit(NamedTuple):
@@ -20,7 +21,7 @@ class Unit(NamedTuple):
     dimension: tuple[tuple[str, int], ...]
 
 
-_FILE = tomllib.loads(Path(__file__).with_name("units.toml").read_text("utf-8"))
+_FILE = read_toml(Path(__file__).with_name("units.toml"))
 
 
 def _table() -> dict[str, Unit]:
