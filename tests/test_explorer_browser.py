@@ -23,13 +23,14 @@ from PIL import Image
 
 import lab
 from lab import runs
-from lab.explorer import answers, axes
+from lab.explorer import answers
+from lab.explorer.page_catalogue import pass_rates
 from lab.explorer.state import DEFAULTS
 from lab.show.audit import audit, population
 from lab.toy import paired
 
 ROLLOUTS = Path(__file__).parent / "data" / "rollouts"
-LOG = axes.pass_rates("log")
+LOG = pass_rates("log")
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ def test_the_page_from_disk_draws_the_numbers_of_the_lab(opened, state):
     with opened(**state) as tab:
         found = columns(tab)
         p = found["p"]
-        np.testing.assert_allclose(p, axes.pass_rates((DEFAULTS | state)["x"]), rtol=1e-12)
+        np.testing.assert_allclose(p, pass_rates((DEFAULTS | state)["x"]), rtol=1e-12)
         for spec in (DEFAULTS | state)["curves"]:
             chosen = lab.estimator(spec)
             close(found[f"{spec} N={N}"], answers.QUANTITIES[quantity](chosen, N, p))
