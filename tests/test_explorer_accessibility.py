@@ -13,7 +13,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from browser import PHONE, quiet
 
 DESK = {"viewport": {"width": 1280, "height": 900}}
-SCENES = ["start", "unseen", "limit", "both-ends", "dead-groups", "draw", "your-data"]
+SCENES = ["start", "unseen", "limit", "both-ends", "dead-groups", "your-data", "draw", "ending"]
 PANELS = [
     {"gate": "between(0.2, 0.8)", "quantity": "contrast"},
     {"curves": ["grpo(ddof=3)", "truncated(order=99)", "lift(rloo)"]},

@@ -1,4 +1,4 @@
-"""The explorer's story in a real Chromium: its first screen and six scenes, their numbers against
+"""The explorer's story in a real Chromium: its first screen, six scenes and ending, their numbers against
 the lab's, their addresses, and what readers with a phone, a keyboard or a screen reader need.
 """
 
@@ -21,7 +21,7 @@ from lab.toy import paired
 
 ROOT = Path(__file__).parents[1]
 EXACT = 1e-9
-SCENES = ["start", "unseen", "limit", "both-ends", "dead-groups", "draw", "your-data"]
+SCENES = ["start", "unseen", "limit", "both-ends", "dead-groups", "your-data", "draw", "ending"]
 CLIPBOARD = {"permissions": ["clipboard-read", "clipboard-write"]}
 STILL = {"reduced_motion": "reduce"}
 
@@ -146,6 +146,24 @@ def test_a_drawing_is_fitted_as_the_lab_fits_it_by_mouse_and_by_keys(shown, fron
         assert json.loads(unquote(tab.url.split("#")[1]))["panel"] == "draw"
 
 
+def test_at_the_end_the_first_screens_problems_are_trained_by_the_drawn_weight(shown):
+    p = [i / 20 for i in range(21)]
+    run = dict(rollouts=16, problems=60, steps=200, step_length=0.05, seed=0)
+    with shown("#draw") as tab:
+        tab.get_by_role("button", name="Flat").click()
+        tab.get_by_role("link", name="Next: Train with it").click()
+        tab.get_by_role("button", name="Train", exact=True).click()
+        tab.locator(".finding", has_text="After 200 rounds").wait_for()
+        dots = tab.locator(".picture circle").all()
+        drawn = np.reshape([float(dot.get_attribute("data-p")) for dot in dots], (4, 60))
+        flat = f"drawn(p={p}, w={[1] * 21})"
+        ours = paired.pass_rates([flat, "rloo", "grpo", "maxrl"], **run)[:, -1]
+        np.testing.assert_allclose(drawn, ours, rtol=1e-6)
+        hard = (ours[:, :15] > 0.5).sum(axis=1)
+        assert f"your weight solves {hard[0]} of the 15 hardest" in finding(tab)
+        assert f"MaxRL {hard[3]} and " in finding(tab)
+
+
 def test_your_own_counts_say_what_the_audit_says(shown, tmp_path):
     counts = tmp_path / "counts.csv"
     k = np.random.default_rng(2).binomial(16, np.linspace(0.01, 0.9, 80))
@@ -177,7 +195,7 @@ def test_the_story_goes_forward_and_back_and_ends_at_the_workbench(shown):
             assert tab.evaluate("document.activeElement.tagName") == "H2"  # it is read first
         tab.go_back()
         tab.wait_for_selector('.lab-story[data-scene="draw"]')
-        tab.get_by_role("link", name="6: Your own data").click()
+        tab.get_by_role("link", name="7: Train with it").click()
         tab.get_by_role("link", name="Next: the workbench").click()
         tab.wait_for_selector(".lab-explorer[data-revision]")
 

@@ -92,7 +92,8 @@ SPELLINGS = {
         ("5", [r"5\text{ m}"], [r"5\text{i}"]),
     ],
     "a ratio has a colon or the word to": [
-        ("3:2", ["3{:}2", "3 to 2", r"3\text{ to }2", r"3\mathbin{:}2"], ["2:3", "2 to 3", "b:a=3:2", "32"]),
+        ("3:2", ["3{:}2", "3 to 2", r"3\text{ to }2", r"3\mathbin{:}2"],
+         ["2:3", "2 to 3", "b:a=3:2", "32"]),
     ],
     "sets are joined, cut and taken away": [
         (HOLE, [r"\mathbb{R}\setminus\{1\}", r"(-\infty,1)\bigcup(1,\infty)", r"\mathbb{R}-\{1\}",

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 WORKBENCH = ROOT / "docs" / "explorer.png"
 SCENES = ROOT / "docs" / "explorer"
 # Where the slider of a scene stands in its picture; elsewhere where the scene starts.
-VALUES = {"start": "count=1", "unseen": "N=16", "dead-groups": "N=16"}
+VALUES = {"start": "count=1", "unseen": "N=16", "dead-groups": "N=16", "ending": "round=200"}
 # 1200 x 630 pixels, which is what previews of links are cut to, of a frame that scenes fit into.
 FRAME: dict[str, Any] = {
     "viewport": {"width": 800, "height": 420},

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 e7945903efb2bf74c63f01b656c667bc68e0421b24e5899db2571b33fe8ec856
+// Built by `npm run build` from lab/explorer/front; sources sha256 27a27e48ec20a7b4ad10294efa293c42255909bd90a3f2c37534ef8a343dae10
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -5615,16 +5615,16 @@ function resolve(table, spec) {
   const name = kind === "estimator" && Object.hasOwn(ALIASES, spelled) ? ALIASES[spelled] : spelled;
   if (!Object.hasOwn(table, name))
     throw new Error(`unknown ${kind} '${name}'. Valid: ${Object.keys(table).sort().join(", ")}`);
-  const entry = table[name], known = entry.options ?? {};
+  const entry = table[name], known2 = entry.options ?? {};
   for (const option of Object.keys(given)) {
-    if (!Object.hasOwn(known, option))
+    if (!Object.hasOwn(known2, option))
       throw new Error(
-        `unknown option of ${kind} '${name}' '${option}'. Valid: ${Object.keys(known).join(", ") || "none"}`
+        `unknown option of ${kind} '${name}' '${option}'. Valid: ${Object.keys(known2).join(", ") || "none"}`
       );
-    check(`${option} of ${name}`, given[option], known[option]);
+    check(`${option} of ${name}`, given[option], known2[option]);
   }
   const options = Object.fromEntries(
-    Object.entries(known).map(([key, rule]) => [key, key in given ? given[key] : rule.start])
+    Object.entries(known2).map(([key, rule]) => [key, key in given ? given[key] : rule.start])
   );
   for (const [key, value] of Object.entries(options)) {
     if (value === void 0) throw new Error(`${kind} '${name}' needs ${key}: write ${name}(${key}=...)`);
@@ -5653,9 +5653,9 @@ function check(what, value, rule) {
   }
 }
 function writeSpec(table, name, options) {
-  const known = table[name].options ?? {};
+  const known2 = table[name].options ?? {};
   const shown = Object.entries(options).filter(
-    ([key, value]) => known[key].required || !(key in known) || value !== known[key].start || table === OBJECTIVES
+    ([key, value]) => known2[key].required || !(key in known2) || value !== known2[key].start || table === OBJECTIVES
   );
   return shown.length ? `${name}(${shown.map(([key, value]) => `${key}=${written(value)}`).join(", ")})` : name;
 }
@@ -5732,9 +5732,9 @@ function tabled({ name, spec, entry }, N2, nearest2) {
   };
 }
 function limit(table, quantity, axis) {
-  const known = table.limit?.[axis];
-  if (!known || !["weight", "objective", "contrast"].includes(quantity)) return null;
-  const values = Float64Array.from(known[quantity === "objective" ? "objective" : "weight"], (x2) => x2 ?? NaN);
+  const known2 = table.limit?.[axis];
+  if (!known2 || !["weight", "objective", "contrast"].includes(quantity)) return null;
+  const values = Float64Array.from(known2[quantity === "objective" ? "objective" : "weight"], (x2) => x2 ?? NaN);
   return quantity === "contrast" ? passRates(axis).map((p, i2) => p * (1 - p) * values[i2]) : values;
 }
 var middle = (values) => values[(values.length - 1) / 2];
@@ -6083,7 +6083,7 @@ function wanted(first, choice, several) {
     if (own.every(missing)) throw new Error(`found columns ${listed(all)}, and no ${short(name)}: name one of them`);
     cells2.set(name, own);
   }
-  const full = Object.fromEntries([...cells2].map(([name, each]) => [name, told2(each)])), names = Object.keys(full), scalar2 = names.filter((name) => full[name].every(isShort)), known = [...ROLLOUTS, ...HINTS.text, ...HINTS.answer], isOther = (name) => !named.includes(name), lists = names.filter(isOther).filter((name) => full[name].length && full[name].every(Array.isArray) && known.includes(name.toLowerCase())), seen = [.../* @__PURE__ */ new Set([...scalar2, ...named.filter((name) => name in full)])], found = outcomeOf(Object.fromEntries(seen.map((name) => [name, full[name]])), choice, lists);
+  const full = Object.fromEntries([...cells2].map(([name, each]) => [name, told2(each)])), names = Object.keys(full), scalar2 = names.filter((name) => full[name].every(isShort)), known2 = [...ROLLOUTS, ...HINTS.text, ...HINTS.answer], isOther = (name) => !named.includes(name), lists = names.filter(isOther).filter((name) => full[name].length && full[name].every(Array.isArray) && known2.includes(name.toLowerCase())), seen = [.../* @__PURE__ */ new Set([...scalar2, ...named.filter((name) => name in full)])], found = outcomeOf(Object.fromEntries(seen.map((name) => [name, full[name]])), choice, lists);
   if (!found) throw new Error(unclear(all, full, choice));
   const problems = [...hinted(scalar2, "problem"), ...hinted(names, "prompt").slice(0, 2)], lengths = lists.includes(found.size) ? [found.size] : [], long = ["text", "answer"].flatMap(
     (role) => hinted(names.filter(isOther), role).filter((name) => !problems.includes(name) && !lengths.includes(name) && full[name].some((cell) => typeof cell !== "number")).slice(0, 1)
@@ -6121,10 +6121,10 @@ function outcomeOf(cells2, choice, lists) {
   }
   const ofN = Object.fromEntries(names.flatMap((name) => RATE_OF.test(name) ? [[name, Number(RATE_OF.exec(name)[1])]] : []));
   for (const name of [...Object.keys(ofN), ...hinted(names, "rate")]) {
-    const known = ofN[name] ?? SIZES[name.toLowerCase()] ?? n ?? size;
+    const known2 = ofN[name] ?? SIZES[name.toLowerCase()] ?? n ?? size;
     if (areRatios(cells2[name])) return { kind: "ratio", names: [name], size: null };
-    if (isRate(cells2[name]) && !SUMMARY.test(name) && (known !== null || !isBinary(cells2[name])))
-      return { kind: "rate", names: [name], size: known };
+    if (isRate(cells2[name]) && !SUMMARY.test(name) && (known2 !== null || !isBinary(cells2[name])))
+      return { kind: "rate", names: [name], size: known2 };
   }
   if (graded) return { kind: n && isRate(cells2[graded]) && isUnjudged ? "rate" : "reward", names: [graded], size: n };
   const roles = Object.keys(HINTS).filter((role) => !["right", "rate"].includes(role)), besides = names.filter((name) => every(cells2[name], () => true) && !roles.some((role) => rank(name, role) >= 0));
@@ -6149,7 +6149,7 @@ function unclear(all, full, choice) {
     return `found columns ${listed(all)}: a history of metrics, one row a step, which holds means and no rollouts; give what the rollouts of each problem got`;
   if (all.some((name) => SUMMARY.test(name)) && !hinted(all, "problem").length)
     return `found columns ${listed(all)}: means and other summaries and no rollouts; give what the rollouts of each problem got`;
-  const known = ["step", "problem", "prompt", "advantage", "sample"], counted2 = new Set(numbers2), rewards = all.filter((name) => (counted2.has(name) || isBinary(full[name])) && name !== choice.problem && !known.some((role) => rank(name, role) >= 0)), problems = all.filter(
+  const known2 = ["step", "problem", "prompt", "advantage", "sample"], counted2 = new Set(numbers2), rewards = all.filter((name) => (counted2.has(name) || isBinary(full[name])) && name !== choice.problem && !known2.some((role) => rank(name, role) >= 0)), problems = all.filter(
     (name) => name !== "step" && new Set(full[name].map(identity)).size < full[name].length && !isBinary(full[name])
   ), ask = [];
   if (!choice.problem && !hinted(all, "problem").length && !hinted(all, "prompt").length)
@@ -6311,15 +6311,15 @@ var Reading = class {
       (name) => this.kept.length > 1 && distinct(this.codes(name)) === this.kept.length
     );
     if (named.length && !(policies.length && isOfRows(named[0]))) return named[0];
-    const known = [...this.outcomes, this.size, "step", "k"];
-    if (this.found.all.some((name) => !known.includes(name)))
+    const known2 = [...this.outcomes, this.size, "step", "k"];
+    if (this.found.all.some((name) => !known2.includes(name)))
       this.refuseNameless(
         policies.length ? `; the rows differ in ${policies[0]}, as checkpoints or models do, and a mean over all problems says nothing of single ones` : ""
       );
     return "";
   }
   refuseNameless(why = "") {
-    const known = [...this.outcomes, this.size, "step"], others = this.found.all.filter((name) => !known.includes(name));
+    const known2 = [...this.outcomes, this.size, "step"], others = this.found.all.filter((name) => !known2.includes(name));
     throw new Error(`found columns ${listed(this.found.all)}: name the problem${candidates(others)}${why}`);
   }
   /** The number of each row's group: a problem of a step. */
@@ -6399,7 +6399,7 @@ var Reading = class {
     return [told3.map(Number), right.map((each, i2) => Number(each && told3[i2]))];
   }
   refuseSingles(values, right) {
-    const name = this.outcomes.join(" or "), steps = distinct(this.steps()), clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values), known = values.filter(Number.isFinite), all = right.filter((each) => each).length, tells2 = clear ? `the accuracy by ${name} is ${wilson(all, right.length)}` : !known.length ? "no number" : `the mean of ${name} is ${(known.reduce((a, b) => a + b, 0) / known.length).toFixed(3)}`;
+    const name = this.outcomes.join(" or "), steps = distinct(this.steps()), clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values), known2 = values.filter(Number.isFinite), all = right.filter((each) => each).length, tells2 = clear ? `the accuracy by ${name} is ${wilson(all, right.length)}` : !known2.length ? "no number" : `the mean of ${name} is ${(known2.reduce((a, b) => a + b, 0) / known2.length).toFixed(3)}`;
     throw new Error(
       `column ${this.problem} gives every rollout a problem of its own${steps > 1 ? `, at ${steps} steps` : ""}: one rollout a problem tells no pass rates, and ${tells2}; give several rollouts of a problem, or name its column`
     );
@@ -6458,8 +6458,8 @@ var Reading = class {
     return [n, right];
   }
   keepLastStep() {
-    const steps = this.stepName ? this.values(this.stepName) : [], known = steps.filter(Number.isFinite), last2 = most(known);
-    if (!known.length || least(known) === last2) return;
+    const steps = this.stepName ? this.values(this.stepName) : [], known2 = steps.filter(Number.isFinite), last2 = most(known2);
+    if (!known2.length || least(known2) === last2) return;
     this.keep((i2) => steps[i2] === last2);
     if (!this.problem && this.kept.length === 1)
       throw new Error("every step has one row of counts, as a table of checkpoints has: give the counts of each problem");
@@ -6533,9 +6533,9 @@ var Reading = class {
     ], unclear2 = [];
     this.sample = "";
     if (this.kind !== "reward") return notes;
-    const problems = numbered(this.group, ...pooled.map(this.codes)), known = [this.problem, this.stepName, ...this.within, ...pooled, ...this.outcomes, ...this.found.long, "(row)", "(position)"];
+    const problems = numbered(this.group, ...pooled.map(this.codes)), known2 = [this.problem, this.stepName, ...this.within, ...pooled, ...this.outcomes, ...this.found.long, "(row)", "(position)"];
     for (const name2 of this.names) {
-      if (known.includes(name2) || VARYING.some((role) => rank(name2, role) >= 0)) continue;
+      if (known2.includes(name2) || VARYING.some((role) => rank(name2, role) >= 0)) continue;
       const codes = numbered(this.codes(name2)), { cells: cells2 } = this.column(name2), kind = most(codes) > 0 ? division(problems, codes) : "", counting = countsUp(cells2) && mayNumber(name2);
       if (kind === "singles" && counting) {
         this.sample = name2;
@@ -6587,8 +6587,8 @@ async function readFiles(files, choice = {}) {
 async function rowsOf(file) {
   const packed = file.name.toLowerCase().endsWith(".gz");
   const kind = file.name.toLowerCase().replace(/\.gz$/, "").split(".").pop();
-  const known = kind in KINDS || kind === "parquet" && !packed;
-  if (!known) throw new Error(`${file.name} cannot be read (a kind of file that holds no table): ${GIVE}`);
+  const known2 = kind in KINDS || kind === "parquet" && !packed;
+  if (!known2) throw new Error(`${file.name} cannot be read (a kind of file that holds no table): ${GIVE}`);
   return kind === "parquet" ? parquetRows(file) : textRows(file, KINDS[kind], packed);
 }
 async function textRows(file, read, packed) {
@@ -7600,11 +7600,11 @@ var CurveList = class {
     return row2;
   }
   options(line, i2) {
-    const known = this.table[line.name]?.options ?? {};
+    const known2 = this.table[line.name]?.options ?? {};
     const shown = Object.entries(line.options ?? {}).filter(
-      ([option]) => !["list", "text"].includes(known[option].kind)
+      ([option]) => !["list", "text"].includes(known2[option].kind)
     );
-    return shown.map(([option, value]) => this.input(option, value, known[option], i2));
+    return shown.map(([option, value]) => this.input(option, value, known2[option], i2));
   }
   input(option, value, rule, i2) {
     const change = (next) => {
@@ -7964,9 +7964,9 @@ var CurvesPanel = class {
       const half = line.w ? line.w(0.5) : line.half;
       const shownLimit = scaled && limit3 ? half ? to(limit3, half) : null : limit3;
       if (line.kind === "objective") return { y: null, limit: shownLimit, gated: null };
-      const known = (gate2) => this.app.authority?.get(line.spec, { ...state, gate: gate2 }, quantity);
-      const y = known("none") ?? QUANTITIES[quantity](grid, line.sequences);
-      const gated = gate && (known(state.gate) ?? GATED[quantity](grid, line.sequences, gate));
+      const known2 = (gate2) => this.app.authority?.get(line.spec, { ...state, gate: gate2 }, quantity);
+      const y = known2("none") ?? QUANTITIES[quantity](grid, line.sequences);
+      const gated = gate && (known2(state.gate) ?? GATED[quantity](grid, line.sequences, gate));
       return {
         y: scaled ? to(y, QUANTITIES.weight(HALF, line.sequences)[0]) : y,
         limit: shownLimit,
@@ -8362,7 +8362,7 @@ var DrawPanel = class {
   show(state) {
     const found = resolve(ESTIMATORS, specOf(state)), w = found.entry.limit(found.options);
     const waits = state.N > LARGEST && this.app.kernel;
-    const known = this.app.authority?.sequences(found.spec, state.N) ?? null, { sequences: sequences2, stale } = known || waits ? { sequences: known, stale: false } : this.app.fits.sequences(found, state.N);
+    const known2 = this.app.authority?.sequences(found.spec, state.N) ?? null, { sequences: sequences2, stale } = known2 || waits ? { sequences: known2, stale: false } : this.app.fits.sequences(found, state.N);
     const target = this.grid.p.map(w);
     this.element.toggleAttribute("data-fitting", stale);
     if (stale) this.facts.textContent = `Fitting ${state.N} rollouts …`;
@@ -8425,7 +8425,7 @@ var DrawPanel = class {
     this.facts.textContent = `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : told3}. Efficiency ${efficiencies}.`;
   }
   draw(state, found) {
-    const theme = this.app.theme(), purple = this.app.color("#c42a96"), lines = [], dots = [];
+    const theme = this.app.theme(), purple = this.app.color("#c42a96"), lines = [], dots2 = [];
     const values = found ? [...found.target, ...found.reached ?? []] : [0, 1];
     const tame = values.filter(Number.isFinite).map((x2) => Math.min(x2, 1e4));
     this.domain = this.frozen ?? niceDomain([...tame, 0, state.by === "hand" ? 1.3 * Math.max(...tame, 0) : 0], "linear");
@@ -8450,7 +8450,7 @@ var DrawPanel = class {
       });
     if (state.by === "hand")
       state.points.forEach(
-        (y, i2) => dots.push({
+        (y, i2) => dots2.push({
           x: P[i2],
           y,
           color: i2 === this.chosen ? purple : theme.ink,
@@ -8462,7 +8462,7 @@ var DrawPanel = class {
     this.chart.svg.setAttribute("aria-valuenow", String(state.points[this.chosen]));
     this.chart.svg.setAttribute("aria-valuetext", `w(${P[this.chosen]}) = ${state.points[this.chosen]}`);
     this.chart.draw(
-      { x: CHARTING, y: { kind: "linear", domain: this.domain, label: "weight w(p)" }, lines, dots },
+      { x: CHARTING, y: { kind: "linear", domain: this.domain, label: "weight w(p)" }, lines, dots: dots2 },
       theme
     );
     this.app.drawn();
@@ -9775,7 +9775,7 @@ var Explorer = class {
     if (this.kernel && (large || !found.entry.sequences))
       return { ...found, ...this.authority.own(spec, N2, this.store.state.x) };
     if (!found.entry.sequences) return tabled(found, N2, nearest2);
-    const known = this.authority?.sequences(found.spec, N2), { sequences: sequences2, stale } = known ? { sequences: known, stale: false } : this.fits.sequences(found, N2);
+    const known2 = this.authority?.sequences(found.spec, N2), { sequences: sequences2, stale } = known2 ? { sequences: known2, stale: false } : this.fits.sequences(found, N2);
     return { ...found, w: found.entry.limit(found.options), sequences: sequences2, stale, waiting: sequences2 === null };
   }
   /** The curves of the state with their estimators; those that fail are left out. */
@@ -10160,6 +10160,7 @@ var P2 = DEFAULTS.points.map((_, i2, all) => Number((i2 / (all.length - 1)).toFi
 var HIGHEST = 8;
 var DOMAIN = [-2, 10];
 var nearest = (points) => resolve(ESTIMATORS, writeSpec(ESTIMATORS, "drawn", { p: P2, w: points, zero_mean: false }));
+var fitted = (points, N2) => coefficients(nearest(points), N2);
 var draw = {
   name: "draw",
   short: "Draw your own",
@@ -10291,6 +10292,212 @@ var draw = {
         h("button", { type: "button", onclick: () => replace(P2.map(() => 1)) }, "Flat")
       ),
       draw: show
+    };
+  }
+};
+
+// scene_start.js
+var RUN = { problems: 60, rollouts: 16, length: 0.05, seed: 0, rounds: 200 };
+var HARD = RUN.problems / 4;
+var SECONDS = 9;
+var sequencesOf = (spec) => coefficients(resolve(ESTIMATORS, spec), RUN.rollouts);
+var KEPT2 = /* @__PURE__ */ new Map();
+function numbers(seed, round2, problem, rollouts) {
+  const place = round2 * RUN.problems + problem;
+  if (!KEPT2.has(place)) KEPT2.set(place, uniforms(seed, round2, problem, rollouts));
+  return KEPT2.get(place);
+}
+function history2(sequences2) {
+  const policy = new Policy({ ...RUN, sequences: sequences2, numbers });
+  const seen = [policy.passRates()];
+  for (let round2 = 0; round2 < RUN.rounds; round2++) {
+    policy.step();
+    seen.push(policy.passRates());
+  }
+  return seen;
+}
+function solved(p) {
+  const count = (some) => some.reduce((sum, x2) => sum + (x2 > 0.5), 0);
+  return [count(p.slice(0, HARD)), count(p.slice(HARD))];
+}
+function dots(p, first, x2, y, r) {
+  const kind = (i2) => i2 < HARD ? "hard" : "rest";
+  return [
+    ...Array.from(
+      p,
+      (now, i2) => svg("line", { x1: x2(i2), x2: x2(i2), y1: y(first[i2]), y2: y(now), class: `stem ${kind(i2)}` })
+    ),
+    ...Array.from(p, (now, i2) => svg("circle", { cx: x2(i2), cy: y(now), r, class: kind(i2), "data-p": now }))
+  ];
+}
+var Player = class {
+  constructor(view, element, show, words = "Play") {
+    Object.assign(this, { view, element, show, words, round: isStill() ? RUN.rounds : 0, playing: false });
+    this.button = h("button", { type: "button", onclick: () => this.playing ? this.pause() : this.play() });
+  }
+  draw() {
+    this.button.textContent = this.playing ? "Pause" : this.round >= RUN.rounds ? `${this.words} again` : this.words;
+    this.show();
+  }
+  play() {
+    if (isStill()) {
+      this.round = RUN.rounds;
+      this.draw();
+      return;
+    }
+    if (this.round >= RUN.rounds) this.round = 0;
+    const from = performance.now() - this.round / RUN.rounds * SECONDS * 1e3;
+    this.playing = true;
+    this.view.quiet(true);
+    const tick = (time) => {
+      if (!this.playing || !this.element().isConnected) return;
+      this.round = Math.max(0, Math.min(RUN.rounds, Math.floor((time - from) / 1e3 / SECONDS * RUN.rounds)));
+      if (this.round >= RUN.rounds) this.pause();
+      else {
+        this.draw();
+        requestAnimationFrame(tick);
+      }
+    };
+    requestAnimationFrame(tick);
+  }
+  pause() {
+    this.playing = false;
+    this.view.quiet(false);
+    this.draw();
+  }
+};
+var start = {
+  name: "start",
+  short: "Start",
+  title: "A model practises. Which problems does it learn?",
+  lead: `Each dot is a problem, and its height is how often the model gets it right; the thin line begins where it began. In every round the model tries each problem ${RUN.rollouts} times and moves towards the answers that were right. Drag the slider, and watch the hardest.`,
+  key: "count",
+  drag: {
+    name: "Rare right answers count",
+    values: Array.from({ length: 21 }, (_, i2) => i2 / 20),
+    start: 0,
+    ends: ["like any other", "the rarer, the more"],
+    say: (alpha) => alpha === 0 ? "like any other" : `${(8 ** alpha).toFixed(1)} × others`
+  },
+  about: [
+    `A simulation that runs in this page: ${RUN.problems} problems with 8 possible answers each, solved between ${HARDEST * 1e3} time in 1,000 and ${EASIEST * 10} times in 10 at the start. Random numbers, and the length of every step over all problems together, are the same wherever the slider stands; only what the answers count differs.`,
+    "A lone right answer among 16 is compared with one of 8 right ones among 16: it counts 8^alpha times as much, and alpha is the place of the slider, from 0 to 1. The left end is plain policy gradient with the group's mean as baseline, the right end is MaxRL (Algorithm 1); in between, the advantage is (r − mean)/mean^alpha."
+  ],
+  workbench: () => ({
+    panel: "toy",
+    problems: RUN.problems,
+    length: RUN.length,
+    left: "reinforce_mean",
+    right: "maxrl"
+  }),
+  build(view) {
+    const known2 = /* @__PURE__ */ new Map();
+    const run = (alpha) => {
+      if (!known2.has(alpha)) known2.set(alpha, history2(sequencesOf(`alpha(alpha=${alpha})`)));
+      return known2.get(alpha);
+    };
+    const now = () => run(view.value)[player.round];
+    const picture = new Picture("every problem as a dot, hard ones left, as high as the model solves it often", paint);
+    const player = new Player(view, () => picture.element, show);
+    function paint(width, height) {
+      const first = run(view.value)[0], left = 52, top = 44, base = height - 30, x2 = (i2) => left + 10 + (i2 + 0.5) * (width - left - 20) / RUN.problems, y = (p) => base - p * (base - top), r = Math.max(2.4, Math.min(6, (width - left) / RUN.problems / 2.3));
+      const lines = [
+        ["always", 1],
+        ["half", 0.5],
+        ["never", 0]
+      ].flatMap(([words, p]) => [
+        svg("line", { x1: left, x2: width - 6, y1: y(p), y2: y(p), class: p === 0 ? "axis" : "grid" }),
+        label(words, left - 8, y(p) + 4, { "text-anchor": "end" })
+      ]);
+      const edge = (x2(HARD - 1) + x2(HARD)) / 2;
+      return [
+        svg("rect", { x: left, y: top - 8, width: edge - left, height: base - top + 8, class: "band" }),
+        ...lines,
+        label(`the ${HARD} hardest`, (left + edge) / 2, base + 20, { "text-anchor": "middle", class: "hard" }),
+        label("easier →", width - 6, base + 20, { "text-anchor": "end" }),
+        label(`round ${player.round} of ${RUN.rounds}`, width - 6, 22, { "text-anchor": "end" }),
+        ...dots(now(), first, x2, y, r)
+      ];
+    }
+    function show() {
+      picture.draw();
+      const [hard, rest] = solved(now()), plain3 = solved(run(0)[player.round])[0], compared = view.value === 0 ? "" : ` With the slider at the left end it would be ${plain3} of the ${HARD}.`;
+      view.say(
+        `After ${player.round} rounds the model solves ${hard} of the ${HARD} hardest problems more often than not, and ${rest} of the other ${RUN.problems - HARD}.${compared}`
+      );
+    }
+    if (!isStill()) player.play();
+    picture.element.append(player.button);
+    return { picture: picture.element, draw: () => player.draw() };
+  }
+};
+
+// scene_ending.js
+var METHODS2 = [
+  ["RL", "rloo"],
+  ["GRPO", "grpo"],
+  ["MaxRL", "maxrl"]
+];
+var KNOWN = /* @__PURE__ */ new Map();
+function known(spec) {
+  if (!KNOWN.has(spec)) KNOWN.set(spec, history2(sequencesOf(spec)));
+  return KNOWN.get(spec);
+}
+var runs = (points) => [
+  ["your weight", history2(fitted(points, RUN.rollouts))],
+  ...METHODS2.map(([name, spec]) => [name, known(spec)])
+];
+var ending = {
+  name: "ending",
+  short: "Train with it",
+  title: "Now train with your weight: which problems does it learn?",
+  lead: "The problems of the first screen again, four times. One model is pulled by the weight that you drew, the others by three methods from papers. They try the same problems with the same luck. Press Train, or drag.",
+  key: "round",
+  drag: {
+    name: "Rounds of practice",
+    values: Array.from({ length: 21 }, (_, i2) => i2 * RUN.rounds / 20),
+    start: 0,
+    ends: ["before", "after"],
+    say: (round2) => `${round2} of ${RUN.rounds}`
+  },
+  about: [
+    `The run of the first screen: ${RUN.problems} problems, ${RUN.rollouts} tries at each in a round, the same random numbers and the same length of every step over all problems together. Your weight is the nearest that ${RUN.rollouts} tries can give; what a right and a wrong answer get follows from it.`,
+    "With one line of Python the same weight trains your own model: the workbench shows it."
+  ],
+  workbench: (_, { points }) => ({ panel: "draw", N: RUN.rollouts, points }),
+  build(view) {
+    const all = runs(view.points), picture = new Picture("every problem as a dot, four times: trained by your weight, RL, GRPO and MaxRL", paint), player = new Player(view, () => picture.element, show, "Train");
+    let dragged = null;
+    function paint(width, height) {
+      const columns2 = width < 520 ? 2 : 4, rows = all.length / columns2, [wide, high2] = [width / columns2, height / rows];
+      return all.flatMap(([name, seen], k) => {
+        const left = k % columns2 * wide + 6, top = Math.floor(k / columns2) * high2 + 26, base = top + high2 - 34, x2 = (i2) => left + 3 + (i2 + 0.5) * (wide - 18) / RUN.problems, y = (p) => base - p * (base - top), edge = (x2(HARD - 1) + x2(HARD)) / 2;
+        return [
+          svg("rect", { x: left, y: top - 4, width: edge - left, height: base - top + 4, class: "band" }),
+          ...[1, 0.5, 0].map(
+            (p) => svg("line", { x1: left, x2: left + wide - 12, y1: y(p), y2: y(p), class: p ? "grid" : "axis" })
+          ),
+          label(name, left, top - 9, k ? {} : { class: "hard" }),
+          ...dots(seen[player.round], seen[0], x2, y, Math.max(1.6, Math.min(4, wide / RUN.problems / 2.3)))
+        ];
+      });
+    }
+    function show() {
+      picture.draw();
+      const [mine, ...others] = all.map(([name, seen]) => [name, ...solved(seen[player.round])]);
+      view.say(
+        `After ${player.round} rounds your weight solves ${mine[1]} of the ${HARD} hardest problems more often than not, and ${mine[2]} of the other ${RUN.problems - HARD}; ${others.map(([name, hard, rest]) => `${name} ${hard} and ${rest}`).join(", ")}.`
+      );
+    }
+    return {
+      picture: picture.element,
+      below: h("div", { class: "row" }, player.button, h("a", { href: "#draw" }, "Draw another weight")),
+      draw() {
+        if (view.value !== dragged) {
+          [player.playing, player.round, dragged] = [false, view.value, view.value];
+        }
+        player.draw();
+      }
     };
   }
 };
@@ -10465,128 +10672,6 @@ var limit2 = {
   }
 };
 
-// scene_start.js
-var RUN = { problems: 60, rollouts: 16, length: 0.05, seed: 0, rounds: 200 };
-var HARD = RUN.problems / 4;
-var SECONDS = 9;
-var specOf2 = (alpha) => `alpha(alpha=${alpha})`;
-var KEPT2 = /* @__PURE__ */ new Map();
-function numbers(seed, round2, problem, rollouts) {
-  const place = round2 * RUN.problems + problem;
-  if (!KEPT2.has(place)) KEPT2.set(place, uniforms(seed, round2, problem, rollouts));
-  return KEPT2.get(place);
-}
-function history2(alpha) {
-  const sequences2 = coefficients(resolve(ESTIMATORS, specOf2(alpha)), RUN.rollouts), policy = new Policy({ ...RUN, sequences: sequences2, numbers });
-  const seen = [policy.passRates()];
-  for (let round2 = 0; round2 < RUN.rounds; round2++) {
-    policy.step();
-    seen.push(policy.passRates());
-  }
-  return seen;
-}
-var solved = (p) => p.reduce((count, x2) => count + (x2 > 0.5), 0);
-var start = {
-  name: "start",
-  short: "Start",
-  title: "A model practises. Which problems does it learn?",
-  lead: `Each dot is a problem, and its height is how often the model gets it right; the thin line begins where it began. In every round the model tries each problem ${RUN.rollouts} times and moves towards the answers that were right. Drag the slider, and watch the hardest.`,
-  key: "count",
-  drag: {
-    name: "Rare right answers count",
-    values: Array.from({ length: 21 }, (_, i2) => i2 / 20),
-    start: 0,
-    ends: ["like any other", "the rarer, the more"],
-    say: (alpha) => alpha === 0 ? "like any other" : `${(8 ** alpha).toFixed(1)} × others`
-  },
-  about: [
-    `A simulation that runs in this page: ${RUN.problems} problems with 8 possible answers each, solved between ${HARDEST * 1e3} time in 1,000 and ${EASIEST * 10} times in 10 at the start. Random numbers, and the length of every step over all problems together, are the same wherever the slider stands; only what the answers count differs.`,
-    "A lone right answer among 16 is compared with one of 8 right ones among 16: it counts 8^alpha times as much, and alpha is the place of the slider, from 0 to 1. The left end is plain policy gradient with the group's mean as baseline, the right end is MaxRL (Algorithm 1); in between, the advantage is (r − mean)/mean^alpha."
-  ],
-  workbench: () => ({
-    panel: "toy",
-    problems: RUN.problems,
-    length: RUN.length,
-    left: "reinforce_mean",
-    right: "maxrl"
-  }),
-  build(view) {
-    const known = /* @__PURE__ */ new Map();
-    const run = (alpha) => {
-      if (!known.has(alpha)) known.set(alpha, history2(alpha));
-      return known.get(alpha);
-    };
-    let round2 = isStill() ? RUN.rounds : 0, playing = false, frame;
-    const now = () => run(view.value)[round2];
-    const picture = new Picture("every problem as a dot, hard ones left, as high as the model solves it often", paint);
-    const button = h("button", { type: "button", onclick: () => playing ? pause() : play() });
-    function paint(width, height) {
-      const first = run(view.value)[0], left = 52, top = 44, base = height - 30, x2 = (i2) => left + 10 + (i2 + 0.5) * (width - left - 20) / RUN.problems, y = (p) => base - p * (base - top), r = Math.max(2.4, Math.min(6, (width - left) / RUN.problems / 2.3));
-      const lines = [
-        ["always", 1],
-        ["half", 0.5],
-        ["never", 0]
-      ].flatMap(([words, p]) => [
-        svg("line", { x1: left, x2: width - 6, y1: y(p), y2: y(p), class: p === 0 ? "axis" : "grid" }),
-        label(words, left - 8, y(p) + 4, { "text-anchor": "end" })
-      ]);
-      const edge = (x2(HARD - 1) + x2(HARD)) / 2;
-      return [
-        svg("rect", { x: left, y: top - 8, width: edge - left, height: base - top + 8, class: "band" }),
-        ...lines,
-        label(`the ${HARD} hardest`, (left + edge) / 2, base + 20, { "text-anchor": "middle", class: "hard" }),
-        label("easier →", width - 6, base + 20, { "text-anchor": "end" }),
-        label(`round ${round2} of ${RUN.rounds}`, width - 6, 22, { "text-anchor": "end" }),
-        ...Array.from(
-          now(),
-          (p, i2) => svg("line", { x1: x2(i2), x2: x2(i2), y1: y(first[i2]), y2: y(p), class: i2 < HARD ? "stem hard" : "stem" })
-        ),
-        ...Array.from(
-          now(),
-          (p, i2) => svg("circle", { cx: x2(i2), cy: y(p), r, class: i2 < HARD ? "hard" : "rest", "data-p": p })
-        )
-      ];
-    }
-    function tell2() {
-      const hard = (seen) => solved(seen.slice(0, HARD)), rest = solved(now().slice(HARD));
-      const compared = view.value === 0 ? "" : ` With the slider at the left end it would be ${hard(run(0)[round2])} of the ${HARD}.`;
-      view.say(
-        `After ${round2} rounds the model solves ${hard(now())} of the ${HARD} hardest problems more often than not, and ${rest} of the other ${RUN.problems - HARD}.${compared}`
-      );
-    }
-    function draw2() {
-      button.textContent = playing ? "Pause" : round2 >= RUN.rounds ? "Play again" : "Play";
-      picture.draw();
-      tell2();
-    }
-    function play() {
-      if (round2 >= RUN.rounds) round2 = 0;
-      const from = performance.now() - round2 / RUN.rounds * SECONDS * 1e3;
-      playing = true;
-      view.quiet(true);
-      const tick = (time) => {
-        if (!playing || !picture.element.isConnected) return;
-        round2 = Math.max(0, Math.min(RUN.rounds, Math.floor((time - from) / 1e3 / SECONDS * RUN.rounds)));
-        if (round2 >= RUN.rounds) pause();
-        else {
-          draw2();
-          frame = requestAnimationFrame(tick);
-        }
-      };
-      frame = requestAnimationFrame(tick);
-    }
-    function pause() {
-      playing = false;
-      cancelAnimationFrame(frame);
-      view.quiet(false);
-      draw2();
-    }
-    if (!isStill()) play();
-    picture.element.append(button);
-    return { picture: picture.element, draw: draw2 };
-  }
-};
-
 // scene_unseen.js
 var P3 = 0.01;
 var ROUNDS = 20;
@@ -10643,7 +10728,7 @@ var unseen = {
 };
 
 // story.js
-var SCENES = [start, unseen, limit2, ends2, dead, draw, data];
+var SCENES = [start, unseen, limit2, ends2, dead, data, draw, ending];
 var BETWEEN = 250;
 function readAddress(hash) {
   const [name, ...facts] = hash.replace(/^#/, "").split("&");

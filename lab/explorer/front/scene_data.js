@@ -1,4 +1,4 @@
-// Scene 6: the reader's own counts: where the problems lie, and where each method spends its pull.
+// Scene 5: the reader's own counts: where the problems lie, and where each method spends its pull.
 import { THEMES, niceDomain } from "./chart.js";
 import { h } from "./dom.js";
 import { onGround } from "./looks.js";

@@ -6,9 +6,9 @@ import { EASIEST, HARDEST, Policy, uniforms } from "./toy.js";
 
 /** The run; a test runs it in Python. */
 export const RUN = { problems: 60, rollouts: 16, length: 0.05, seed: 0, rounds: 200 };
-const HARD = RUN.problems / 4,
-  SECONDS = 9;
-const specOf = (alpha) => `alpha(alpha=${alpha})`;
+export const HARD = RUN.problems / 4;
+const SECONDS = 9;
+export const sequencesOf = (spec) => coefficients(resolve(ESTIMATORS, spec), RUN.rollouts);
 
 const KEPT = new Map();
 
@@ -19,10 +19,9 @@ function numbers(seed, round, problem, rollouts) {
   return KEPT.get(place);
 }
 
-/** The pass rates of every problem before the first round and after each. */
-export function history(alpha) {
-  const sequences = coefficients(resolve(ESTIMATORS, specOf(alpha)), RUN.rollouts),
-    policy = new Policy({ ...RUN, sequences, numbers });
+/** The pass rates of every problem before the first round and after each, by the (gap, offset) of an estimator. */
+export function history(sequences) {
+  const policy = new Policy({ ...RUN, sequences, numbers });
   const seen = [policy.passRates()];
   for (let round = 0; round < RUN.rounds; round++) {
     policy.step();
@@ -31,7 +30,63 @@ export function history(alpha) {
   return seen;
 }
 
-const solved = (p) => p.reduce((count, x) => count + (x > 0.5), 0);
+/** How many of the hardest problems, and of the others, are solved more often than not. */
+export function solved(p) {
+  const count = (some) => some.reduce((sum, x) => sum + (x > 0.5), 0);
+  return [count(p.slice(0, HARD)), count(p.slice(HARD))];
+}
+
+/** A dot for every problem at its pass rate, on a line from where it was at first. */
+export function dots(p, first, x, y, r) {
+  const kind = (i) => (i < HARD ? "hard" : "rest");
+  return [
+    ...Array.from(p, (now, i) =>
+      svg("line", { x1: x(i), x2: x(i), y1: y(first[i]), y2: y(now), class: `stem ${kind(i)}` }),
+    ),
+    ...Array.from(p, (now, i) => svg("circle", { cx: x(i), cy: y(now), r, class: kind(i), "data-p": now })),
+  ];
+}
+
+/** A button that plays the rounds of the run in SECONDS; `show(round)` draws one. */
+export class Player {
+  constructor(view, element, show, words = "Play") {
+    Object.assign(this, { view, element, show, words, round: isStill() ? RUN.rounds : 0, playing: false });
+    this.button = h("button", { type: "button", onclick: () => (this.playing ? this.pause() : this.play()) });
+  }
+
+  draw() {
+    this.button.textContent = this.playing ? "Pause" : this.round >= RUN.rounds ? `${this.words} again` : this.words;
+    this.show();
+  }
+
+  play() {
+    if (isStill()) {
+      this.round = RUN.rounds;
+      this.draw();
+      return;
+    }
+    if (this.round >= RUN.rounds) this.round = 0;
+    const from = performance.now() - (this.round / RUN.rounds) * SECONDS * 1000;
+    this.playing = true;
+    this.view.quiet(true);
+    const tick = (time) => {
+      if (!this.playing || !this.element().isConnected) return;
+      this.round = Math.max(0, Math.min(RUN.rounds, Math.floor(((time - from) / 1000 / SECONDS) * RUN.rounds)));
+      if (this.round >= RUN.rounds) this.pause();
+      else {
+        this.draw();
+        requestAnimationFrame(tick);
+      }
+    };
+    requestAnimationFrame(tick);
+  }
+
+  pause() {
+    this.playing = false;
+    this.view.quiet(false);
+    this.draw();
+  }
+}
 
 export const start = {
   name: "start",
@@ -71,15 +126,12 @@ export const start = {
   build(view) {
     const known = new Map();
     const run = (alpha) => {
-      if (!known.has(alpha)) known.set(alpha, history(alpha));
+      if (!known.has(alpha)) known.set(alpha, history(sequencesOf(`alpha(alpha=${alpha})`)));
       return known.get(alpha);
     };
-    let round = isStill() ? RUN.rounds : 0,
-      playing = false,
-      frame;
-    const now = () => run(view.value)[round];
+    const now = () => run(view.value)[player.round];
     const picture = new Picture("every problem as a dot, hard ones left, as high as the model solves it often", paint);
-    const button = h("button", { type: "button", onclick: () => (playing ? pause() : play()) });
+    const player = new Player(view, () => picture.element, show);
 
     function paint(width, height) {
       const first = run(view.value)[0],
@@ -103,58 +155,24 @@ export const start = {
         ...lines,
         label(`the ${HARD} hardest`, (left + edge) / 2, base + 20, { "text-anchor": "middle", class: "hard" }),
         label("easier →", width - 6, base + 20, { "text-anchor": "end" }),
-        label(`round ${round} of ${RUN.rounds}`, width - 6, 22, { "text-anchor": "end" }),
-        ...Array.from(now(), (p, i) =>
-          svg("line", { x1: x(i), x2: x(i), y1: y(first[i]), y2: y(p), class: i < HARD ? "stem hard" : "stem" }),
-        ),
-        ...Array.from(now(), (p, i) =>
-          svg("circle", { cx: x(i), cy: y(p), r, class: i < HARD ? "hard" : "rest", "data-p": p }),
-        ),
+        label(`round ${player.round} of ${RUN.rounds}`, width - 6, 22, { "text-anchor": "end" }),
+        ...dots(now(), first, x, y, r),
       ];
     }
 
-    function tell() {
-      const hard = (seen) => solved(seen.slice(0, HARD)),
-        rest = solved(now().slice(HARD));
-      const compared = view.value === 0 ? "" : ` With the slider at the left end it would be ${hard(run(0)[round])} of the ${HARD}.`;
+    function show() {
+      picture.draw();
+      const [hard, rest] = solved(now()),
+        plain = solved(run(0)[player.round])[0],
+        compared = view.value === 0 ? "" : ` With the slider at the left end it would be ${plain} of the ${HARD}.`;
       view.say(
-        `After ${round} rounds the model solves ${hard(now())} of the ${HARD} hardest problems more often than ` +
+        `After ${player.round} rounds the model solves ${hard} of the ${HARD} hardest problems more often than ` +
           `not, and ${rest} of the other ${RUN.problems - HARD}.${compared}`,
       );
     }
 
-    function draw() {
-      button.textContent = playing ? "Pause" : round >= RUN.rounds ? "Play again" : "Play";
-      picture.draw();
-      tell();
-    }
-
-    function play() {
-      if (round >= RUN.rounds) round = 0;
-      const from = performance.now() - (round / RUN.rounds) * SECONDS * 1000;
-      playing = true;
-      view.quiet(true);
-      const tick = (time) => {
-        if (!playing || !picture.element.isConnected) return;
-        round = Math.max(0, Math.min(RUN.rounds, Math.floor(((time - from) / 1000 / SECONDS) * RUN.rounds)));
-        if (round >= RUN.rounds) pause();
-        else {
-          draw();
-          frame = requestAnimationFrame(tick);
-        }
-      };
-      frame = requestAnimationFrame(tick);
-    }
-
-    function pause() {
-      playing = false;
-      cancelAnimationFrame(frame);
-      view.quiet(false);
-      draw();
-    }
-
-    if (!isStill()) play();
-    picture.element.append(button);
-    return { picture: picture.element, draw };
+    if (!isStill()) player.play();
+    picture.element.append(player.button);
+    return { picture: picture.element, draw: () => player.draw() };
   },
 };

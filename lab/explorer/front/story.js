@@ -1,8 +1,9 @@
-// The story: a first screen and six scenes, each of one claim and one thing to drag. The address holds the scene.
+// The story: a first screen, six scenes and an ending, each of one claim and one thing to drag. The address holds the scene.
 import { h } from "./dom.js";
 import { data } from "./scene_data.js";
 import { dead } from "./scene_dead.js";
 import { draw } from "./scene_draw.js";
+import { ending } from "./scene_ending.js";
 import { ends } from "./scene_ends.js";
 import { limit } from "./scene_limit.js";
 import { start } from "./scene_start.js";
@@ -10,7 +11,7 @@ import { unseen } from "./scene_unseen.js";
 import { DEFAULTS, toHash } from "./state.js";
 import { drag } from "./story_parts.js";
 
-export const SCENES = [start, unseen, limit, ends, dead, draw, data];
+export const SCENES = [start, unseen, limit, ends, dead, data, draw, ending];
 const BETWEEN = 250; // milliseconds without a change before the address is written
 
 /** "#limit&N=64" as { scene, value, embed }; what it does not hold is the scene's own start. Throws a sentence. */
