@@ -1,5 +1,6 @@
-"""The explorer's story in a real Chromium: its first screen, six scenes and ending, their numbers against
-the lab's, their addresses, and what readers with a phone, a keyboard or a screen reader need.
+"""The explorer's story in a real Chromium: its first screen, six scenes and its ending, their
+numbers against the lab's, their addresses, and what readers with a phone, a keyboard or a screen
+reader need.
 """
 
 import json

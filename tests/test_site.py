@@ -9,6 +9,8 @@ from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+from browser import PHONE, quiet
 
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "build" / "site"
@@ -121,6 +123,28 @@ def test_the_site_holds_explorer_lessons_gallery_pages_and_reference(pages):
     reference = pages[SITE / "api" / "lab.mathematics.weights.html"]
     assert "lab.mathematics.weights.induced_weight" in reference.names
     assert "explorer.html?embed" in pages[SITE / "index.html"].fetched
+
+
+FAULTS = """async () => {
+  const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'];
+  const { violations } = await axe.run(document, { runOnly, iframes: false });
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => [id, html.slice(0, 120), failureSummary].join(' | ')));
+}"""
+LOOKED_AT = "index lessons docs/results notebooks/05_from_zero figures docs/mathematics".split()
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_a_page_breaks_no_rule_of_axe_and_is_no_wider_than_its_screen(pages, chromium, name):
+    for screen in (PHONE, {"viewport": {"width": 1280, "height": 900}}):
+        with quiet(chromium, SITE.as_uri(), **screen) as tab:
+            tab.goto((SITE / f"{name}.html").as_uri())
+            width = screen["viewport"]["width"]
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width
+            tab.evaluate(AXE_SCRIPT)
+            for scheme in ("light", "dark"):
+                tab.emulate_media(color_scheme=scheme)
+                assert tab.evaluate(FAULTS) == [], (scheme, width)
 
 
 def test_with_a_repository_a_lesson_opens_in_colab(tmp_path, monkeypatch):

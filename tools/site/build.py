@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import api
+import cards
 import colab
 import scenes
 
@@ -61,6 +62,8 @@ def gather(repository: tuple[str, str] | None) -> None:
         (SOURCE / name).symlink_to(ROOT / name)
     for path in (HERE / "conf.py", HERE / "_static", *(HERE / "pages").iterdir()):
         (SOURCE / path.name).symlink_to(path)
+    results = SOURCE / "docs" / "results.md"
+    results.write_text(cards.cards(results.read_text()))
     (SOURCE / "figures.md").write_text(figures())
     entries = ladder.ladder()
     (SOURCE / "lessons.md").write_text(lessons(entries))
