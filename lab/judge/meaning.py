@@ -234,8 +234,8 @@ def read(text: str) -> Answer:
             spelt = inside
     if condition := _CONDITION.fullmatch(spelt):  # the set of all x with a property
         return read(condition[1])
-    if named := _NAMED.fullmatch(spelt):  # N = 52_8, A = a matrix
-        if of_name := _based(named[1]) or _matrix(named[1]):
+    if named := _NAMED.fullmatch(spelt):  # N = 52_8, t = 3:30, A = a matrix
+        if of_name := _based(named[1]) or _time(named[1]) or _matrix(named[1]):
             return of_name
     for special in (_choice, _based, _time, _matrix, _cases, _residue, _quantified):
         if (found := special(spelt)) is not None:
