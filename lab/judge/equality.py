@@ -31,7 +31,6 @@ from lab.judge.meaning import (
     NUMBERS,
     Answer,
     Choice,
-    InBase,
     Relation,
     Several,
     Time,
@@ -132,10 +131,6 @@ class _Comparison:
             return given.rest is not None and self.same(given.rest, gold)
         if isinstance(gold, Words) or isinstance(given, Words):
             return self._words(given, gold)
-        if isinstance(given, InBase):
-            return given == gold
-        if isinstance(gold, InBase):
-            return self._based(given, gold)
         if isinstance(gold, Time) and not _may_be_ratio(gold, given):
             return self._time(given, gold)
         if any(isinstance(side, Time) or _items(side, ":") for side in (given, gold)):
@@ -164,14 +159,13 @@ class _Comparison:
         text = words.text
         if isinstance(other, Words):
             return other.text.replace(" ", "").casefold() == text.replace(" ", "").casefold()
+        digits, _, base = text.partition(" in base ")
+        if base and isinstance(other, Value):
+            return digits == re.sub(r"[\s,${}]|\\[,!;]", "", self.answer).lstrip("0")
         if isinstance(other, Value) and text in NUMBERS:  # three and 3
             return not other.others and other.tree == number(NUMBERS[text])
         # a word read as a product of letters
         return isinstance(other, Value) and not other.label and _letters(other.tree) == text
-
-    def _based(self, given: Answer, gold: InBase) -> bool:
-        plain = re.sub(r"[\s,${}]|\\[,!;]", "", self.answer).lstrip("0")
-        return isinstance(given, Value) and plain == gold.digits
 
     def _time(self, given: Answer, gold: Time) -> bool:
         if not isinstance(given, Time):

@@ -84,14 +84,6 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class InBase:
-    """Digits in a base: 2516_8."""
-
-    digits: str
-    base: int
-
-
-@dataclass(frozen=True)
 class Time:
     """A time of day; `half`: am, pm or nothing."""
 
@@ -103,12 +95,12 @@ class Time:
 
 @dataclass(frozen=True)
 class Words:
-    """Text, in lower case without punctuation."""
+    """Text, in lower case without punctuation; digits in a base, as in "2516 in base 8"."""
 
     text: str
 
 
-Answer = Value | Several | Relation | Choice | InBase | Time | Words
+Answer = Value | Several | Relation | Choice | Time | Words
 
 JOINTS = (r"\cup", r"\setminus", r"\cap")
 NAMELESS: Tree = ("name", "")
@@ -216,8 +208,8 @@ _DATE = re.compile(
 def read(text: str) -> Answer:
     r"""The meaning of an answer. Errors: `Unreadable`.
 
-    >>> read("x=5").label, read(r"\textbf{(A)}\ 12").letter, read("2516_8").base
-    (('name', 'x'), 'A', 8)
+    >>> read("x=5").label, read(r"\textbf{(A)}\ 12").letter, read("2516_8").text
+    (('name', 'x'), 'A', '2516 in base 8')
     """
     if not 0 < len(text) <= MAX_LENGTH:
         raise Unreadable("an answer without text, or a long one")
@@ -315,7 +307,7 @@ def _choice(spelt: str) -> Choice | None:
     return Choice(match[1] or match[2], read(rest) if rest else None)
 
 
-def _based(spelt: str) -> InBase | None:
+def _based(spelt: str) -> Words | None:
     match = _BASE.fullmatch(unwrapped(spelt))
     if match is None:
         return None
@@ -324,7 +316,7 @@ def _based(spelt: str) -> InBase | None:
     digits = re.sub("[ ,]", "", match[2])
     if any(int(digit, 36) >= base for digit in digits if digit != "."):
         raise Unreadable(f"a digit that base {base} has not")
-    return InBase(match[1] + digits.lstrip("0"), base)
+    return Words(f"{match[1]}{digits.lstrip('0')} in base {base}")
 
 
 def _time(spelt: str) -> Time | None:
