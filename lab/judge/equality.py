@@ -215,8 +215,6 @@ class _Comparison:
 
     def _several(self, given: Answer, gold: Answer) -> bool:
         if isinstance(gold, Value) and isinstance(given, Several):
-            if given.value:
-                return self._value(given.value, gold)  # P(5, 3) is 60
             return (
                 given.brackets == "{}" and len(given.items) == 1 and self.same(given.items[0], gold)
             )
@@ -339,8 +337,6 @@ def _region_of(answer: Answer) -> Region:
         return _solved(answer)
     if not isinstance(answer, Several):
         raise _NotOnTheLine
-    if answer.brackets == r"\setminus" and isinstance(last := answer.items[-1], Value):
-        answer = replace(answer, items=(*answer.items[:-1], Several("{}", (last,))))
     if answer.brackets in ("", *JOINTS):
         regions = [_region_of(item) for item in answer.items]
         ends = set[Place]().union(*(ends for ends, _ in regions))

@@ -58,13 +58,12 @@ class Several:
     Or items joined by a sign: sets and intervals by one of JOINTS (inequalities by "or" are joined
     by \cup), the terms of a ratio by ":". A "matrix" has rows, which are tuples.
 
-    `label`: the name of a point or a set, as in P(3, 4). `value`: P(5, 3) as the number it may be.
+    `label`: the name of a point or a set, as in A = (3, 4).
     """
 
     brackets: str
     items: tuple["Answer", ...]
     label: Tree | None = None
-    value: Value | None = None
 
 
 @dataclass(frozen=True)
@@ -173,9 +172,6 @@ _LEAD = re.compile(  # what only leads to the answer: "So the answer is", "Ans:"
 _CAPTION = re.compile(
     r"\A(?:(?!option|choice)[A-Za-z]{2}[A-Za-z ]*:\s*|the [a-z ]+ (?:is|are)\b\s*)", re.IGNORECASE
 )
-_REALS_EXCEPT = re.compile(
-    r"(?:\\text\{)?\s*all real(?:s| numbers) except(?: for)?\s*\}?\s*(?:[a-z]\s*=)?\s*(?=[^a-z]*$)"
-)
 _THEREFORE = re.compile(r"\s*\\(?:therefore|implies|(?:Longr|R)ightarrow)(?![A-Za-z])\s*")
 _OPENS, _CLOSES = {"]": "(", "[": "["}, {"]": "]", "[": ")"}
 _OUTWARD = re.compile(  # ]1, 2[ is (1, 2), ]1, 2] is (1, 2]
@@ -185,11 +181,6 @@ _OUTWARD = re.compile(  # ]1, 2[ is (1, 2), ]1, 2] is (1, 2]
 _TO = re.compile(
     r"\\text\{\s*(?:is )?to\s*\}|(?<![A-Za-z\\])(?:is )?to(?![A-Za-z])|\\text\{:\}|\\colon"
 )
-_POINT = re.compile(
-    r"(?:\\text\{\s*(?:the )?point\s*\}\s*)?"
-    r"(?:\\text\{)?(?P<name>[A-Z]'*(?:_\{?[0-9]\}?)?)?\}?\s*:?\s*(?P<place>\(.*,.*\))",
-    re.DOTALL | re.IGNORECASE,
-)  # fmt: skip
 _INFINITE: Tree = ("name", "infty")
 _REALS = Several("()", (Value(("-", _INFINITE)), Value(_INFINITE)))
 _PAIR = re.compile(r"(\\\{|[(\[])(.*)(\\\}|[)\]])", re.DOTALL)
@@ -218,7 +209,7 @@ def read(text: str) -> Answer:
         raise Unreadable("brackets too deep")
     spelt = _concluded(re.sub(r"^\\approx(?![A-Za-z])\s*", "", spelt.lstrip("=: ")))
     spelt = _OUTWARD.sub(lambda m: f" {_OPENS[m[1]]}{m[2]}{_CLOSES[m[3]]}", spelt)
-    spelt = _REALS_EXCEPT.sub(r"\\setR \\setminus ", _without_lead(spelt))
+    spelt = _without_lead(spelt)
     whole = re.fullmatch(r"\{([^{}]*)\}|\\text\{([^{}]*)\}", spelt)
     if whole and not re.search(r"\\(?:choose|over)(?![a-z])", spelt):
         inside = (whole[1] or whole[2] or "").strip()
@@ -436,10 +427,6 @@ def _element(text: str) -> Answer:
     for sign in JOINTS:
         if len(sets := _outside(text, (sign,))[0]) > 1:
             return Several(sign, tuple(map(_element, sets)))
-    if (point := _POINT.fullmatch(text)) and (place := _bracketed(point["place"])):
-        with suppress(Unreadable):
-            place = replace(place, value=Value(_tree(text)))
-        return replace(place, label=("name", point["name"] or ""))
     if len(terms := _outside(_TO.sub(":", text), (":",))[0]) > 1:
         return Several(":", tuple(Value(_tree(term)) for term in terms))
     if bracketed := _bracketed(text):
