@@ -404,18 +404,6 @@ def test_whole_numbers_of_64_bits_stay_apart_and_equal_columns_are_refused(bundl
     assert refused.startswith("twice.parquet cannot be read ('reward' stands there twice")
 
 
-def test_files_of_a_folder_are_one_table_and_of_two_kinds_a_sentence(bundled):
-    row = '{"uid": "%s", "score": %d}\n'
-    group = "".join(row % (i // 2, i % 2) for i in range(4)).encode()
-    files = [(f"step-{step}.jsonl", group) for step in (9, 10)]
-    notes, counts = ("notes.csv", b"a,b\n1,2\n"), ("counts.csv", b"n,k\n4,1\n")
-    found, refused = bundled(([*files, notes], {}), ([*files, counts], {}))
-    assert (found["n"], found["correct"], found["times"]) == ([2], [1], [4])
-    assert found["notes"][0] == "2 steps, their problems kept apart"
-    assert found["notes"][-1] == "1 of 3 files hold no rollouts and are left out: notes.csv"
-    assert refused.startswith("3 files: step-9.jsonl is read by columns uid, score, the files befo")
-
-
 @pytest.mark.parametrize("case", json.loads((ROLLOUTS / "settings.json").read_text("utf-8")))
 def test_the_page_reads_the_settings_of_a_training_as_the_audit_does(front, tmp_path, case):
     """The cases of tests/test_rollouts.py."""

@@ -165,8 +165,8 @@ def test_options_of_an_estimator_change_its_curve(opened):
         assert "entropic(eta=2) N=16" in names and "maxrl_eq7 N=16" not in names
 
 
-def test_the_point_of_the_family_can_be_dragged_and_touched(opened):
-    with opened({"has_touch": True}) as tab:
+def test_the_point_of_the_family_can_be_dragged(opened):
+    with opened() as tab:
         pad = tab.get_by_role("application")
         pad.scroll_into_view_if_needed()
         box = pad.bounding_box()
@@ -181,11 +181,6 @@ def test_the_point_of_the_family_can_be_dragged_and_touched(opened):
         tab.mouse.up()
         found = columns(tab)
         close(found["power(a=1, b=0)"], 1 / found["p"])
-        pad.scroll_into_view_if_needed()
-        box = pad.bounding_box()
-        tab.touchscreen.tap(*place(0.5, 0.5))
-        found = columns(tab)
-        close(found["power(a=0.5, b=0.5)"], 1 / np.sqrt(found["p"] * (1 - found["p"])))
 
 
 # --- Draw ---------------------------------------------------------------------------------------
@@ -481,18 +476,6 @@ def test_a_fit_comes_from_a_worker_and_until_then_the_last_one_is_drawn(chromium
         tab.get_by_text("At N = 28 the residual is").wait_for()
         assert "the best that N = 28 reach" in legend.all_text_contents() and reached(tab)
         assert [worker.url.startswith("blob:") for worker in tab.workers] == [True]
-
-
-REFUSED = "() => { window.Worker = class { constructor() { throw new Error('refused'); } }; }"
-
-
-def test_where_workers_are_refused_the_page_itself_fits_and_reads(chromium, address, counts):
-    with at_work(chromium, address, REFUSED, panel="draw", N=28) as tab:
-        assert reached(tab)
-        tab.get_by_role("button", name="Your pass rates").click()
-        tab.locator("#lab-file").set_input_files(counts)
-        tab.get_by_text("rollouts are right").wait_for()
-        assert not tab.workers
 
 
 # --- What a name stands for, undo, sharing ------------------------------------------------------

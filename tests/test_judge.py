@@ -4,15 +4,12 @@ import csv
 import importlib
 import subprocess
 import sys
-import tempfile
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
-from lab.configurations.language_models import LanguageModelConfig
 from lab.judge.equality import read_gold, settle, split_tolerance
-from lab.judge.rewards import judge
 from lab.judge.verifier import Verifier
 from lab.llm.data.datasets import DATASETS, load
 
@@ -155,38 +152,26 @@ def test_every_eighth_labelled_pair_that_the_judge_was_tuned_on_gets_its_label(n
     ] == []
 
 
-def test_the_later_pairs_are_what_their_rules_make_and_rules_are_held_out_whole():
+@pytest.mark.parametrize("rules, names", [("build", ["pairs"]), ("later", ["later", "again"])])
+def test_the_labelled_pairs_are_what_their_rules_make(rules, names, tmp_path):
     code = (
-        "import sys, pathlib; sys.path.insert(0, sys.argv[1]); import later;"
-        " later.HERE = pathlib.Path(sys.argv[2]); later.main()"
+        "import importlib, pathlib, sys; sys.path.insert(0, sys.argv[1]);"
+        " rules = importlib.import_module(sys.argv[2]); rules.HERE = pathlib.Path(sys.argv[3]);"
+        " rules.OUT = rules.HERE / 'pairs.csv'; rules.main()"
     )
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-c", code, str(CORPUS), folder], check=True)
-        for name in ("later.csv", "again.csv"):
-            assert (Path(folder) / name).read_bytes() == (CORPUS / name).read_bytes()
-    later = rows("later")
+    subprocess.run([sys.executable, "-c", code, str(CORPUS), rules, str(tmp_path)], check=True)
+    for name in names:
+        assert (tmp_path / f"{name}.csv").read_bytes() == (CORPUS / f"{name}.csv").read_bytes()
+
+
+def test_later_rules_are_held_out_whole_and_no_pair_is_in_two_files():
     splits = defaultdict(set)
-    for row in later:
+    for row in rows("later"):
         splits[row["family"], row["reason"]].add(row["split"])
     assert all(len(found) == 1 for found in splits.values())
     assert 0.25 < sum(found == {"held out"} for found in splits.values()) / len(splits) < 0.45
     again, known = ({(row["answer"], row["gold"]) for row in rows(n)} for n in ("again", "pairs"))
-    assert not again & known
-
-
-def test_the_labelled_pairs_are_what_their_rules_make():
-    pairs = [(row["answer"], row["gold"]) for row in rows("pairs")]
-    assert len(pairs) == len(set(pairs)) >= 5000
-    before = (CORPUS / "pairs.csv").read_bytes()
-    code = (
-        "import sys, pathlib; sys.path.insert(0, sys.argv[1]); import build;"
-        " build.OUT = pathlib.Path(sys.argv[2]); build.main()"
-    )
-
-    made = subprocess.run(
-        [sys.executable, "-c", code, str(CORPUS), "/dev/stdout"], capture_output=True, check=True
-    ).stdout
-    assert made.startswith(before)
+    assert not again & known and len(known) == len(rows("pairs")) >= 5000
 
 
 def test_the_rates_on_the_second_authors_pairs_are_those_of_this_judge(monkeypatch):
@@ -196,12 +181,6 @@ def test_the_rates_on_the_second_authors_pairs_are_those_of_this_judge(monkeypat
     now = measure.of_second_author("open") + measure.of_second_author("held_back")
     assert [row for row in kept if row["when"] == "now"] == now
     assert "\n".join(measure.second_author_table(kept)) in measure.PAGE.read_text("utf-8")
-
-
-def test_the_error_limit_is_a_setting():
-    assert judge("strict", "", 0.25).error_limit == 0.25
-    assert judge("strict", "").error_limit == 0.02
-    assert LanguageModelConfig.__dataclass_fields__["error_limit"].default == 0.02
 
 
 def fixture_golds() -> list[str]:

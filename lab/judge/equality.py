@@ -352,10 +352,10 @@ def _region_of(answer: Answer) -> Region:
         return set(places), lambda x: x in places
     if len(places) != 2 or answer.brackets == ":":
         raise _NotOnTheLine
-    (low, high), (opening, closing) = places, answer.brackets
-    if (low == -inf and opening == "[") or (high == inf and closing == "]"):
+    low, high = places
+    if (low == -inf and answer.brackets[0] == "[") or (high == inf and answer.brackets[1] == "]"):
         raise _NotOnTheLine
-    open_ends = [low] * (opening == "(") + [high] * (closing == ")")
+    open_ends = [low] * (answer.brackets[0] == "(") + [high] * (answer.brackets[1] == ")")
     return {low, high}, lambda x: low <= x <= high and x not in open_ends
 
 

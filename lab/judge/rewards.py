@@ -71,7 +71,8 @@ class Worker:
 
     def load(self) -> str:
         """What is wrong with the function; "" once it is loaded."""
-        loaded = self.parameters or self._reply(0, START_SECONDS)
+        known = self.parameters is not None
+        loaded = self.parameters if known else self._reply(0, START_SECONDS)
         if isinstance(loaded, dict):
             self.parameters = loaded
             return ""
@@ -297,7 +298,8 @@ class RewardFunction:
                 f"the reward {self.spec} {fault}: give a function of completions, prompts, answers"
                 f" or other columns that returns {cure}"
             )
-        return reply.get("rewards", [])
+        rewards: list[float | None] = reply.get("rewards", [])
+        return rewards
 
 
 def check_reward(spec: str) -> None:

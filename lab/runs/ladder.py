@@ -119,7 +119,8 @@ def sections(entries: Iterable[Entry], folder: str = "") -> Iterator[str]:
 
     `folder` is where the notebooks are, seen from the page: "" or "notebooks/".
     """
-    entries, section = list(entries), None
+    entries = list(entries)
+    section = None
     yield from ("The story of `lab explore` takes ten minutes. From there:", "")
     yield from tracks(entries, folder)
     for entry in entries:
