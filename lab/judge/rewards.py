@@ -71,14 +71,14 @@ class Worker:
 
     def load(self) -> str:
         """What is wrong with the function; "" once it is loaded."""
-        known = self.parameters is not None
-        loaded = self.parameters if known else self._reply(0, START_SECONDS)
-        if isinstance(loaded, dict):
+        if self.parameters is None:
+            loaded = self._reply(0, START_SECONDS)
+            if not isinstance(loaded, dict):
+                late = f"is not loaded after {START_SECONDS:g} s"
+                ended = "ends its process when it is loaded"
+                return str({"timeout": late, "crash": ended}.get(loaded, loaded))
             self.parameters = loaded
-            return ""
-        late = f"is not loaded after {START_SECONDS:g} s"
-        ended = "ends its process when it is loaded"
-        return str({"timeout": late, "crash": ended}.get(loaded, loaded))
+        return ""
 
     def ask(self, content: Any, seconds: float) -> Any:
         """The reply to a request, JSON but for values as text; "timeout" or "crash" for none."""

@@ -5,6 +5,7 @@ Nothing here knows what an answer means; the length of a text grows by a constan
 
 import re
 import unicodedata
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ _MARKS = str.maketrans(
     {mark: rf"\{name} " for mark, name in zip(_GREEK, GREEK, strict=True)}
     | {mark: meant for marks, meant in _FILE["signs"].items() for mark in marks}
 )
-_SYNONYMS = {name: meant for names, meant in _FILE["commands"].items() for name in names.split()}
+_SYNONYMS: dict[str, str] = {
+    name: meant for names, meant in _FILE["commands"].items() for name in names.split()
+}
 # Marks that Unicode calls another form of plainer ones, and what goes around those.
 _FORMS = (
     (re.compile("[⁰¹²³⁴-⁹⁺⁻ⁿ]+"), "^{%s}"),
@@ -28,9 +31,10 @@ _FORMS = (
 )
 
 
-def _plainer(marks: str) -> str:
+def _plainer(around: str, marks: re.Match[str]) -> str:
     """The plainer ones of some marks; those of a fraction's sides are parted by braces."""
-    return unicodedata.normalize("NFKC", marks).replace("\N{FRACTION SLASH}", "}{")
+    plain = unicodedata.normalize("NFKC", marks[0]).replace("\N{FRACTION SLASH}", "}{")
+    return around % plain
 
 
 def _chosen(match: re.Match[str]) -> str:
@@ -91,7 +95,7 @@ def spell(text: str) -> str:
     """
     if not text.isascii():
         for marks, around in _FORMS:
-            text = marks.sub(lambda m, around=around: around % _plainer(m[0]), text)
+            text = marks.sub(partial(_plainer, around), text)
         text = text.translate(_MARKS)
     if r"\begin" not in text:
         text = text.replace("\\\\", "\\")  # a response that escaped its commands twice
