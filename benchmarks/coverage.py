@@ -3,7 +3,8 @@
 Each row is a world whose truth is known; 2,000 experiments are drawn from it and the share counted
 whose 95% interval holds the truth. Beside it stands the percentile bootstrap over the same axes,
 which is what the lab did before and what many papers do. With `--write` the table of
-docs/statistics.md is written anew. `--bands` does the same for bands that hold at all k.
+docs/statistics.md is written anew. `--bands` does the same for bands that hold at all k, `--gains`
+for those of the parts of a gain, which hold at all m.
 """
 
 import argparse
@@ -17,14 +18,16 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from lab.mathematics.counts import pass_bands  # noqa: E402
+from lab.mathematics.counts import divided_gain, gain_bands, pass_bands  # noqa: E402
 from lab.mathematics.metrics import exact_pass_at_k, k_values, pass_at_k  # noqa: E402
 from lab.mathematics.stats import Over, mean_interval, mean_interval_each  # noqa: E402
 
 PAGE = ROOT / "docs" / "statistics.md"
 START, END = "<!-- coverage -->", "<!-- end of coverage -->"
 BAND_MARKS = "<!-- bands -->", "<!-- end of bands -->"
+GAIN_MARKS = "<!-- gains -->", "<!-- end of gains -->"
 EXPERIMENTS, DRAWS, ROLLOUTS = 2000, 300, 64
+GAIN_EXPERIMENTS = 300
 Draw = Callable[[np.random.Generator, int, int], np.ndarray]  # (rng, seeds, problems) -> values
 
 
@@ -150,24 +153,68 @@ BANDS: list[tuple[str, int, int, Law, Change]] = [
 ]
 
 
+def world(
+    rng: np.random.Generator, size: int, law: Law, change: Change
+) -> tuple[np.ndarray, np.ndarray]:
+    """The pass rates of some problems before and after a training; p = 0 stays."""
+    p = law(rng, size)
+    odds = np.log(np.clip(p, 1e-300, None)) - np.log1p(-np.clip(p, None, 1 - 1e-12))
+    return p, np.where(p > 0, chance(change(rng, odds)), 0)
+
+
+def gain_coverage(problems: int, n: int, law: Law, change: Change) -> tuple[float, float, float]:
+    """The shares of experiments in which bands hold at every m at once: of what is gained on what m
+    rollouts of the base solve, and on the rest; and plain t intervals of the rest.
+    """
+    ms = list(dict.fromkeys((*(k for k in k_values(n) if k < n), n - 1)))
+    rng = np.random.default_rng([problems, n, 1])
+    truths = []
+    for _ in range(5):
+        p, q = world(rng, 100_000, law, change)
+        missed = (1 - p)[:, None] ** np.array(ms)
+        gain = (q - p)[:, None]
+        truths.append([((1 - missed) * gain).mean(axis=0), (missed * gain).mean(axis=0)])
+    truth = np.mean(truths, axis=0)
+    hits = np.zeros((GAIN_EXPERIMENTS, 3))
+    for i in range(GAIN_EXPERIMENTS):
+        first, second = (rng.binomial(n, x) for x in world(rng, problems, law, change))
+        bands = gain_bands(n, first, n, second, ms)[:2]
+        beyond = [divided_gain(n, first, n, second, m).beyond for m in ms]
+        plain = mean_interval_each(np.stack(beyond, axis=1))
+        for j, (each, of) in enumerate(zip((*bands, plain), (*truth, truth[1]), strict=True)):
+            hits[i, j] = all(x.low <= t <= x.high for x, t in zip(each, of, strict=True))
+    return tuple(hits.mean(axis=0))
+
+
+def gains_table() -> str:
+    lines = [
+        "| pass rates of the base | training | problems | n | on what m solve | on the rest"
+        " | the rest, t at each m |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for i, (name, problems, n, law, change) in enumerate(BANDS):
+        shares = " | ".join(f"{x:.1%}" for x in gain_coverage(problems, n, law, change))
+        what = "sharpens" if i % 2 else "moves each at random"
+        lines.append(f"| {name} | {what} | {problems} | {n} | {shares} |")
+        print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
 def band_coverage(problems: int, n: int, law: Law, change: Change) -> tuple[float, float, float]:
     """The shares of experiments in which bands, and plain t intervals, hold at every k at once, and
     the median half width of the bands at the largest k.
     """
     ks, rng = k_values(n), np.random.default_rng([problems, n])
-
-    def world(size: int) -> tuple[np.ndarray, np.ndarray]:
-        p = law(rng, size)
-        odds = np.log(np.clip(p, 1e-300, None)) - np.log1p(-np.clip(p, None, 1 - 1e-12))
-        return p, np.where(p > 0, chance(change(rng, odds)), 0)
-
     truth = np.mean(
-        [np.subtract(*(exact_pass_at_k(x, ks) for x in world(100_000)[::-1])) for _ in range(5)],
+        [
+            np.subtract(*(exact_pass_at_k(x, ks) for x in world(rng, 100_000, law, change)[::-1]))
+            for _ in range(5)
+        ],
         axis=(0, 1),
     )
     hits, widths = np.zeros((EXPERIMENTS, 2)), np.zeros(EXPERIMENTS)
     for i in range(EXPERIMENTS):
-        first, second = (rng.binomial(n, x) for x in world(problems))
+        first, second = (rng.binomial(n, x) for x in world(rng, problems, law, change))
         bands = pass_bands(n, first, n, second, ks)
         plain = mean_interval_each(pass_at_k(n, second, ks) - pass_at_k(n, first, ks))
         for j, each in enumerate((bands, plain)):
@@ -195,9 +242,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help=f"write the table into {PAGE.name}")
     parser.add_argument("--bands", action="store_true", help="bands that hold at all k together")
+    parser.add_argument("--gains", action="store_true", help="bands that hold at all m together")
     arguments = parser.parse_args()
-    start, end = BAND_MARKS if arguments.bands else (START, END)
-    found = bands_table() if arguments.bands else table()
+    (start, end), computed = (START, END), table
+    if arguments.bands:
+        (start, end), computed = BAND_MARKS, bands_table
+    elif arguments.gains:
+        (start, end), computed = GAIN_MARKS, gains_table
+    found = computed()
     if arguments.write:
         text = PAGE.read_text(encoding="utf-8")
         PAGE.write_text(

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 27a27e48ec20a7b4ad10294efa293c42255909bd90a3f2c37534ef8a343dae10
+// Built by `npm run build` from lab/explorer/front; sources sha256 20d835cf651bd8ea0139d89f8685fdf0b9d8c6fd68f8ee7d154fde1fe9b8825e
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -5765,25 +5765,25 @@ function parseJson(text2) {
 }
 
 // names.js
-var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "math_verify", "extractive_match", "metric.extractive_match", "metric.acc", "passed", "success", "is_success", "solved", "resolved", "(value)"], "reward": ["reward", "rewards", "score", "scores"], "right": ["n_correct", "num_correct", "num_pass", "n_pass", "n_right", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "completions_per_prompt", "n", "rollouts", "samples", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "mean/reward"], "step": ["step", "visit"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "gold": ["gold", "gold_answer", "expected_answer", "reference_answer", "ground_truth", "gt", "target", "reward_model.ground_truth", "verifier_metadata.expected_answer", "meta.target"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
 var OF_ROWS = ["uuid", "unique_id", "index", "idx", "id", "i", "(key)"];
 var ROLLOUTS = ["", "rollout", "rollouts", "sample", "samples", "completion", "completions", "response", "responses", "generation", "generations", "trace", "traces", "attempt", "attempts", "trial", "trials", "try", "run", "seed", "output", "outputs", "score", "reward", "correct", "results", "answers", "predictions", "candidates", "solutions"];
 var OUTCOMES = ["correct", "correctness", "reward", "score", "scored", "acc", "accuracy", "success", "solved", "passed", "graded"];
 var OTHERWISE = ["step", "index", "idx", "mean", "avg", "std", "min", "max", "median", "best", "n", "num", "count", "total", "expected", "gt", "gold", "pred", "length", "penalty", "reason", "analysis", "prob", "logprob", "error", "threshold"];
 var ANSWERS = ["answer", "answers", "option", "choice", "output", "text", "response", "solution", "id"];
-var RIGHT = ["1", "1.0", "true", "correct", "right", "pass", "passed", "success", "solved", "passed", "graded"];
-var WRONG = ["0", "0.0", "-1", "-1.0", "false", "incorrect", "wrong", "fail", "failed", "failure", "unsolved"];
+var RIGHT = ["correct", "right", "pass", "passed", "success", "solved", "graded"];
+var WRONG = ["incorrect", "wrong", "fail", "failed", "failure", "unsolved"];
 var NO_NUMBER = ["", "n/a", "na", "nan", "none", "null"];
 var NUMBERS = ["sample", "rollout", "trial", "attempt", "repeat", "repetition", "completion", "response", "generation", "index", "idx"];
+var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "math_verify", "extractive_match", "metric.extractive_match", "metric.acc", "passed", "success", "is_success", "solved", "resolved", "(value)"], "reward": ["reward", "rewards", "score", "scores"], "right": ["n_correct", "num_correct", "num_pass", "n_pass", "n_right", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "completions_per_prompt", "n", "rollouts", "samples", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "mean/reward"], "step": ["step", "visit"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "gold": ["gold", "gold_answer", "expected_answer", "reference_answer", "ground_truth", "gt", "target", "reward_model.ground_truth", "verifier_metadata.expected_answer", "meta.target"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
+var OWN = ["correct", "reward"];
+var KEPT = ["step", "sample", "trace", "within", "filter", "advantage", "size", "gold", "length", "truncated"];
+var TOLD = ["text", "answer", "gold", "length", "truncated"];
+var VARYING = ["trace", "filter", "advantage", "prompt", "size", "right", "rate", "correct", "reward"];
 var SIZES = { "llama8b_solve_rate": 64, "pass_rate_72b_tir": 32 };
 var RATE_OF = /^(?:(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9}))$/;
 var SUMMARY = /^(?:(mean|max|min|median|std)[\/_].*|.*__(MIN|MAX)|.*[\/_](mean|avg|std))$/;
 var RATIO = /^(?:\s*(\d{1,12})\s*\/\s*(\d{1,12})\s*)$/;
 var NUMBERED = /^(?:(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?)$/s;
-var OWN = ["correct", "reward"];
-var KEPT = ["step", "sample", "trace", "within", "filter", "advantage", "size", "gold", "length", "truncated"];
-var TOLD = ["text", "answer", "gold", "length", "truncated"];
-var VARYING = ["trace", "filter", "advantage", "prompt", "size", "right", "rate", "correct", "reward"];
 var LOOKED_AT = 100;
 var DEEP = 8;
 var SHORT = 200;

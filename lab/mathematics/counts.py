@@ -105,6 +105,18 @@ def divided_gain(
     return Gain(rate - np.asarray(first) / np.asarray(n) - beyond, beyond, naive, luck)
 
 
+def gain_bands(
+    n: ArrayLike, first: ArrayLike, size: ArrayLike, second: ArrayLike, misses: Sequence[int]
+) -> tuple[list[Interval], ...]:
+    """The means of the parts of a `Gain` at several m, each part with bands that hold together.
+
+    The problems that are added count 1/sqrt n, as in `pass_bands`: few problems hold what is rare.
+    """
+    parts = zip(*(divided_gain(n, first, size, second, m) for m in misses), strict=True)
+    added = np.full(len(misses), np.min(n) ** -0.5)
+    return tuple(mean_bands(np.stack(part, axis=1), added) for part in parts)
+
+
 def turnover(
     n: ArrayLike, first: ArrayLike, size: ArrayLike, second: ArrayLike, k: int
 ) -> tuple[Array, Array, Array | None]:

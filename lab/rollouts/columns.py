@@ -5,15 +5,17 @@ what the numbers tell: which rows are alike, and which columns divide the rollou
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from lab.rollouts.meaning import FILE, Wanted
-from lab.rollouts.names import ENOUGH, SHARE
-from lab.rollouts.structure import Row, identity, reader_of
+from lab.errors import LabError
+from lab.rollouts.meaning import FILE, Choice, listed, outcome_of, unclear
+from lab.rollouts.names import ENOUGH, HINTS, KEPT, ROLLOUTS, SHARE, SHORT, hinted, may_outcome
+from lab.rollouts.structure import Row, cell_of, identity, missing, short
 from lab.shapes import Int
 
 if TYPE_CHECKING:
@@ -25,57 +27,98 @@ CHUNK = 16_384  # rows that are taken at once
 class Columns:
     """Columns of one or several files, row by row; "" is the step that the files are named for.
 
-    The different cells of a column have numbers from 0 in the order of the file; of long texts only
-    hashes are kept. Columns of no known meaning are dropped if nearly every row has its own cell.
+    The different cells of a column have numbers from 0 in the order of the file; of `long` texts
+    only hashes are kept, and of `lists` lengths. `all` are the columns of the file, `names` those
+    that are read. Short ones of no known meaning are dropped if nearly every row has its own cell.
     """
 
-    def __init__(self, found: Wanted) -> None:
-        self.found = found
-        self.readers = {name: reader_of(name) for name in found.names}
+    def __init__(self, first: Sequence[Row], choice: Choice, several: bool = False) -> None:
+        """Choose the columns by the first rows, with the names of `several` files. LabError: they
+        hold no outcome, or one is missing.
+        """
+        self.all = [name for name in dict.fromkeys(itertools.chain(*first)) if name[:1] != "("]
+        cells = self._told(first, choice, several)
+        scalar = {
+            name: told
+            for name, told in cells.items()
+            if not any(isinstance(cell, (list, dict)) or len(str(cell)) > SHORT for cell in told)
+        }
+        given = {name: cells[name] for name in choice.columns if name in cells}
+        known = (*ROLLOUTS, *HINTS["text"], *HINTS["answer"])
+        lists = [
+            name
+            for name in cells
+            if name.lower() in known and name not in given and {*map(type, cells[name])} == {list}
+        ]
+        outcome = outcome_of(scalar | given, choice, lists)
+        if outcome is None:
+            raise LabError(unclear(self.all, cells, choice))
+        problems = [*hinted(scalar, "problem"), *hinted(cells, "prompt")[:2]]
+        self.lists = [name for name in lists if name == outcome.size]
+        used = {*problems, *self.lists, *choice.columns}
+        texts = [name for name in cells if name not in used and {*map(type, cells[name])} - {float}]
+        self.long = [*hinted(texts, "text")[:1], *hinted(texts, "answer")[:1]]
+        compared = self.long[:1] if hinted(cells, "sample", "trace", "advantage") else []
+        known_scalars = [*filter(may_outcome, scalar), *hinted(scalar, *KEPT)]
+        kept = dict.fromkeys([*choice.columns, *problems, *outcome.names, *known_scalars])
+        left_out = {*self.long, *self.lists}
+        self.names = [name for name in kept if name not in left_out] + compared + self.lists
+        self.labels = [x for x in [*scalar, *[FILE] * several] if x not in {*kept, *self.long}]
+        self.names += self.labels
+        self.signature = f"columns {', '.join([*problems[:1], outcome.names[0]])}"
         self.numbers: dict[str, defaultdict[Any, int]] = {
-            name: defaultdict(itertools.count().__next__) for name in [*found.names, ""]
+            name: defaultdict(itertools.count().__next__) for name in [*self.names, ""]
         }
         self.codes: dict[str, list[np.ndarray]] = {name: [] for name in self.numbers}
         self.read = 0
-        self.unfolded = 0  # rows of the files before, of which each held several
+
+    def _told(self, first: Sequence[Row], choice: Choice, several: bool) -> dict[str, list[Any]]:
+        """The cells of each column that are not empty, also of those in an object and of those that
+        the user names. LabError: one of these is not there.
+        """
+        cells: dict[str, list[Any]] = {}
+        for row in first:
+            for name, cell in row.items():
+                inner = cell if isinstance(cell, dict) else {}
+                places = {name: cell} | {f"{name}.{key}": value for key, value in inner.items()}
+                for place, value in places.items():
+                    cells.setdefault(place, []).extend([] if missing(value) else [value])
+        for name in choice.columns:
+            if name not in cells and not (several and name == FILE):
+                cells[name] = [x for row in first if not missing(x := cell_of(row, name))]
+                if not cells[name]:
+                    raise LabError(
+                        f"found columns {listed(self.all)}, and no {short(name)}: name one of them"
+                    )
+        return cells
 
     def add_file(self, rows: Iterator[Row], step: str | None, file: str) -> None:
         """Take the rows of a file, whose name says a step or nothing."""
-        of_file = {"": step, FILE: file}
+        of_file = {"": step, FILE: re.sub(r"[-_.\s\d]+", " ", file).strip()}
+        unfolded = 1 + max(self.numbers.get("(row)", ()), default=-1)  # of the files before
         while some := list(itertools.islice(rows, CHUNK)):
             self.read += len(some)
             for name in list(self.numbers):
+                cells: list[Any] = [cell_of(row, name) for row in some]
                 if name in of_file:
-                    self._add(name, [of_file[name]] * len(some))
-                else:
-                    self._add(name, list(map(self.readers[name], some)))
-        self.unfolded = 1 + max(self.numbers.get("(row)", ()), default=-1)
+                    cells = [of_file[name]] * len(some)
+                elif name == "(row)":
+                    cells = [unfolded + row for row in cells]
+                elif name in self.lists:
+                    cells = [len(cell) if isinstance(cell, list) else None for cell in cells]
+                self._add(name, cells)
 
     def _add(self, name: str, cells: list[Any]) -> None:
         numbers = self.numbers[name]
-        if name in self.found.lists:
-            cells = [len(cell) if isinstance(cell, list) else None for cell in cells]
-        elif name == "(row)":
-            cells = [self.unfolded + row for row in cells]
-        number = hash if name in self.found.long else numbers.__getitem__
+        number = hash if name in self.long else numbers.__getitem__
         try:
             codes = list(map(number, cells))
         except TypeError:  # lists or objects
             codes = list(map(number, _texts(cells)))
         self.codes[name].append(np.array(codes, np.int64))
         many = self.read >= CHUNK and 2 * len(numbers) > self.read
-        if many and name in self.found.labels:
+        if many and name in self.labels:
             del self.numbers[name], self.codes[name]
-
-    def cells(self) -> dict[str, list[Any]]:
-        """The different cells of each column; none of long texts."""
-        return {name: list(numbers) for name, numbers in self.numbers.items()}
-
-    def rows(self) -> pd.DataFrame:
-        """Of each row the places of its cells among `cells`; of long texts their hashes."""
-        import pandas as pd
-
-        return pd.DataFrame({name: np.concatenate(parts) for name, parts in self.codes.items()})
 
 
 def _texts(cells: Sequence[Any]) -> Iterator[Any]:

@@ -1,49 +1,39 @@
 """Files of any kind as rows: csv with any separator, json, jsonl, parquet, arrow, and packed ones.
 
-A row is a dictionary. Rows are read one after another, so that a large file needs little memory.
+A row is a dictionary. Rows are read one after another, so that a large file needs little memory;
+a JSON document is in memory as a whole.
 """
 
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import itertools
 import json
 import re
-import sys
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
 from lab.errors import LabError
 from lab.rollouts.names import LOOKED_AT
-from lab.rollouts.structure import (
-    Row,
-    check_distinct,
-    plan_of,
-    rows_of_document,
-    unfolded,
-)
+from lab.rollouts.structure import Row, check_distinct, rows_of_document, unfolded
 
 SEPARATORS = (",", ";", "\t", "|")
 BATCH = 16_384  # rows of parquet and arrow that are read at once
 _ONE = r"\s*(?:-?\d+(?:\.\d+)?|[Tt]rue|[Ff]alse|None|null|nan)\s*"
 LIST = re.compile(rf"\[{_ONE}(?:,{_ONE})*\]")  # of numbers and truth values in a cell of csv
-LONGEST = 2**31  # characters of a line, or of a JSON document
-KINDS = {kind: kind for kind in ("csv", "json", "jsonl", "parquet", "arrow")}
-KINDS |= {"tsv": "csv", "ndjson": "jsonl", "feather": "arrow"}
-PACKED = (".gz", ".zst")
+LONGEST = 2**31 - 1  # characters of a line, or of a JSON document
+KINDS = {f".{kind}": kind for kind in ("csv", "json", "jsonl", "parquet", "arrow")}
+KINDS |= {".tsv": "csv", ".ndjson": "jsonl", ".feather": "arrow"}
+PACKED = {".gz": "gzip", ".zst": "zstd"}
 GIVE = (
     "give a run, a folder, or files of .csv, .tsv, .json, .jsonl, .parquet, .arrow, or .gz or .zst"
     " of texts"
 )
 A_LINE = "give one object a line"
-OUT_OF_BOUNDS = (MemoryError, NotImplementedError, RecursionError)
-BROKEN = (OSError, EOFError, ValueError, csv.Error, zlib.error, *OUT_OF_BOUNDS)
+BROKEN = (OSError, ValueError, csv.Error, MemoryError, NotImplementedError, RecursionError)
 
 RowsWith = Callable[[Sequence[str]], Iterator[Row]]
 
@@ -55,11 +45,8 @@ def unreadable(path: Path, why: str, give: str = GIVE) -> LabError:
 
 def kind_of(path: Path) -> str | None:
     """One of the values of KINDS, by the file's name; None: not a table."""
-    name = path.name.lower()
-    packed = name.endswith(PACKED)
-    for ending in PACKED:
-        name = name.removesuffix(ending)
-    kind = KINDS.get(name.rpartition(".")[2]) if "." in name else None
+    packed = path.suffix.lower() in PACKED
+    kind = KINDS.get(Path(path.stem if packed else path.name).suffix.lower())
     return None if packed and kind in ("parquet", "arrow") else kind
 
 
@@ -70,57 +57,42 @@ def table_files(path: Path) -> list[Path]:
     """
     files, why = [path], ""
     if path.is_dir():
-        files = [
-            file
-            for file in path.rglob("*")
-            if file.is_file() and kind_of(file) and not file.name.startswith(".")
-        ]
+        files = [file for file in path.rglob("[!.]*") if file.is_file() and kind_of(file)]
         why = "" if files else "no table lies in it"
-    elif not path.exists():
-        why = "there is no such file"
     elif not path.is_file():  # a device need not have an end
-        why = "it is no regular file"
+        why = "it is no regular file" if path.exists() else "there is no such file"
     elif kind_of(path) is None:
         why = "a kind of file that holds no table"
     if why:
         raise unreadable(path, why)
-    return sorted(files, key=lambda file: _natural(str(file)))
-
-
-def _natural(text: str) -> list[tuple[int, str]]:
-    """A key that sorts 9.jsonl before 10.jsonl."""
-    parts = ["".join(part) for _, part in itertools.groupby(text, str.isdecimal)]
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+    parts = {file: re.split(r"(\d+)", str(file)) for file in files}  # 9.jsonl before 10.jsonl
+    return sorted(files, key=lambda file: [int(x) if x.isdecimal() else x for x in parts[file]])
 
 
 def open_table(path: Path) -> tuple[list[Row], RowsWith]:
     """The first rows of a file, and a function that gives all, with some columns or more, once; a
     dot in a column leads into an object. LabError: it cannot be read, is empty, or a row is none.
     """
-    kind = kind_of(path)
+    kind = str(kind_of(path))
     with _told(path):
-        if kind == "arrow" or kind == "parquet":
-            names, rows_with = _arrow(path, kind)
-            rows = rows_with(names)
-            first = list(itertools.islice(rows, LOOKED_AT))
-            if first and not plan_of(first):
-                return first, partial(_with, path, names, rows_with)
-            rows = unfolded(itertools.chain(first, rows))
+        if kind in TEXTS:
+            rows = unfolded(TEXTS[kind](path))
         else:
-            rows = unfolded({"csv": _csv, "jsonl": _jsonl, "json": _json}[str(kind)](path))
+            held, rows_with = _arrow(path, kind)
+            rows = unfolded(rows_with(held))
         first = list(itertools.islice(rows, LOOKED_AT))
     if not first:
         raise unreadable(path, "it is empty")
-    return first, partial(_with, path, [], lambda _: itertools.chain(first, rows))
 
+    def all_rows(columns: Sequence[str]) -> Iterator[Row]:
+        outer = {*columns, *(name.partition(".")[0] for name in columns)}
+        with _told(path):
+            if kind in TEXTS or [*first[0]] != held:  # one after another, or unfolded
+                yield from itertools.chain(first, rows)
+            else:
+                yield from rows_with([name for name in held if name in outer])
 
-def _with(
-    path: Path, held: list[str], rows_with: RowsWith, columns: Sequence[str]
-) -> Iterator[Row]:
-    """All rows of a file, with those of its columns that some are, or lie in."""
-    outer = {*columns, *(name.partition(".")[0] for name in columns)}
-    with _told(path):
-        yield from rows_with([name for name in held if name in outer])
+    return first, all_rows
 
 
 @contextmanager
@@ -141,14 +113,14 @@ def _told(path: Path) -> Iterator[None]:
 
 def _open_text(path: Path) -> TextIO:
     """The text of a file, unpacked if its name says so; a byte order mark is skipped."""
-    if path.name.lower().endswith(".gz"):
-        return io.TextIOWrapper(gzip.open(path), encoding="utf-8-sig", newline="")
-    if path.name.lower().endswith(".zst"):
-        import pyarrow as pa
+    packed = PACKED.get(path.suffix.lower())
+    if not packed:
+        return open(path, encoding="utf-8-sig", newline="")
+    import pyarrow as pa
 
-        unpacked = pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")
-        return io.TextIOWrapper(unpacked, encoding="utf-8-sig", newline="")
-    return open(path, encoding="utf-8-sig", newline="")
+    return io.TextIOWrapper(
+        pa.input_stream(str(path), compression=packed), encoding="utf-8-sig", newline=""
+    )
 
 
 def _lines(file: TextIO) -> Iterator[str]:
@@ -172,13 +144,13 @@ DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda _: N
 
 def _csv(path: Path) -> Iterator[Row]:
     """The rows of a csv file; its separator is the one that splits the head into most cells."""
-    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    csv.field_size_limit(LONGEST)
     with _open_text(path) as file:
-        line = next(_lines(file), "")
-        file.seek(0)
+        lines = _lines(file)
+        line = next(lines, "")
         heads = {each: next(csv.reader([line], delimiter=each), []) for each in SEPARATORS}
         separator = max(SEPARATORS, key=lambda each: len(heads[each]))
-        cells = csv.reader(_lines(file), delimiter=separator)
+        cells = csv.reader(itertools.chain([line], lines), delimiter=separator)
         head = [name.strip() for name in next(cells, [])]
         check_distinct([name for name in head if name])
         filled = (row for row in cells if len(row) > 1 or (row and row[0].strip()))
@@ -222,56 +194,39 @@ def _json(path: Path) -> Iterator[Row]:
     with _open_text(path) as file:
         text = file.read(LONGEST)
     if len(text) == LONGEST:
-        raise ValueError(f"it is longer than {LONGEST:,} characters: give one object a line")
-    begin = len(text) - len(text.lstrip())
-    if text[begin : begin + 1] == "[":
-        yield from _listed(path, text, begin + 1)
+        raise ValueError(f"it is longer than {LONGEST:,} characters: {A_LINE}")
+    text = text.strip()
+    if not text:
         return
-    if not text.strip():
-        return
-    document, end = DECODER.raw_decode(text, begin)
-    if text[end:].strip():
-        yield from _jsonl(path)
-    else:
-        yield from rows_of_document(document)
+    document, end = DECODER.raw_decode(text)
+    yield from rows_of_document(document) if end == len(text) else _jsonl(path)
 
 
-def _listed(path: Path, text: str, place: int) -> Iterator[Row]:
-    """The objects of a JSON list, one after another: the text is in memory, its objects are not."""
-    for number in itertools.count(1):
-        while text[place : place + 1].isspace() or text[place : place + 1] == ",":
-            place += 1
-        if text[place : place + 1] == "]":
-            return
-        row, place = DECODER.raw_decode(text, place)
-        if type(row) not in (list, dict):
-            why = f"element {number} of the list is not an object"
-            raise unreadable(path, why, "give a list of objects")
-        yield row if type(row) is dict else {"(value)": row}
+TEXTS = {"csv": _csv, "jsonl": _jsonl, "json": _json}
 
 
 def _arrow(path: Path, kind: str) -> tuple[list[str], RowsWith]:
     """The columns of a parquet or arrow file, and a function that gives the rows of some."""
     import pyarrow as pa
     import pyarrow.parquet as pq
+    from pyarrow.dataset import dataset
 
     if kind == "parquet":
         file = pq.ParquetFile(path)
-        names = list(file.schema_arrow.names)
-        batches: Callable[..., Iterable[Any]] = partial(file.iter_batches, BATCH)
+        names, batches = file.schema_arrow.names, file.iter_batches
     else:
         source = pa.memory_map(str(path))
         try:
-            table = pa.ipc.open_file(source).read_all()
+            reader = pa.ipc.open_file(source)
         except pa.ArrowInvalid:  # datasets writes streams
             source.seek(0)
-            table = pa.ipc.open_stream(source).read_all()
-        names = table.column_names
-        batches = lambda columns: table.select(columns).to_batches(BATCH)  # noqa: E731
+            reader = pa.ipc.open_stream(source)
+        table = dataset(reader.read_all())
+        names, batches = table.schema.names, table.to_batches
     check_distinct(names)
 
     def rows(columns: Sequence[str]) -> Iterator[Row]:
-        for batch in batches(columns=columns):
+        for batch in batches(columns=columns, batch_size=BATCH):
             yield from batch.to_pylist()
 
     return names, rows

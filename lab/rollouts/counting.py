@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +18,7 @@ import numpy as np
 from lab.errors import LabError
 from lab.rollouts.columns import Columns, counts_up, division, numbered
 from lab.rollouts.containers import open_table, table_files
-from lab.rollouts.meaning import Choice, Wanted, is_binary, listed, options, outcome_of, wanted
+from lab.rollouts.meaning import Choice, is_binary, listed, options, outcome_of
 from lab.rollouts.names import (
     LARGEST_N,
     OF_ROWS,
@@ -74,24 +76,22 @@ def read_table_counts(
     for file in files:
         first, rows_with = open_table(file)
         try:
-            found = wanted(first, choice, several=len(files) > 1)
+            found = Columns(first, choice, several=len(files) > 1)
         except LabError as error:
             left_out.append(file.name)
             refusal = error
             continue
-        if columns is None:
-            what, columns = found, Columns(found)
-        elif what.signature != found.signature:
+        columns = columns or found
+        if columns.signature != found.signature:
             raise LabError(
                 f"{path}: {file.name} is read by {found.signature}, the files before it by"
-                f" {what.signature}: give files of one kind"
+                f" {columns.signature}: give files of one kind"
             )
-        alike = re.sub(r"[-_.\s\d]+", " ", file.name).strip()
-        columns.add_file(rows_with(what.names), step_of_path(file, path), alike)
+        columns.add_file(rows_with(columns.names), step_of_path(file, path), file.name)
     if columns is None:
         raise LabError(f"{files[0] if len(files) == 1 else path}: {refusal}")
     try:
-        counts = Reading(columns, what, choice, least, every_step).counts()
+        counts = Reading(columns, choice, least, every_step).counts()
     except LabError as error:
         raise LabError(f"{path}: {error}") from error
     if left_out:
@@ -106,8 +106,8 @@ def read_table_counts(
 def step_of_path(file: Path, root: Path) -> str | None:
     """The step that a folder or file below `root` is named for: step_12/..., step-12.jsonl."""
     below = file.relative_to(root if root.is_dir() else root.parent)
-    steps = [match for part in below.parts if (match := re.search(r"step[-_]?(\d+)", part))]
-    return str(int(steps[-1][1])) if steps else None
+    steps = re.findall(r"step[-_]?(\d+)[^/]*", below.as_posix())
+    return str(int(steps[-1])) if steps else None
 
 
 def is_success(cell: Any, success: str) -> bool:
@@ -140,29 +140,25 @@ class Reading:
     cells in `cells`. `group` numbers their groups, each a problem of a step, in their order.
     """
 
-    def __init__(
-        self, columns: Columns, found: Wanted, choice: Choice, least: int, every_step: bool
-    ) -> None:
-        self.found, self.choice, self.least, self.every_step = found, choice, least, every_step
-        self.cells, self.rows = columns.cells(), columns.rows()
-        self.names = [
-            name
-            for name, cells in self.cells.items()
-            if name and not (cells and all(map(missing, cells)))
-        ]
+    def __init__(self, columns: Columns, choice: Choice, least: int, every_step: bool) -> None:
+        import pandas as pd
+
+        self.found, self.choice = columns, choice
+        self.least, self.every_step = least, every_step
+        self.cells = {name: [*numbers] for name, numbers in columns.numbers.items()}
+        codes = {name: np.concatenate(parts) for name, parts in columns.codes.items()}
+        self.rows = pd.DataFrame(codes)
         self.notes: list[str] = []
+        full = {name: [x for x in cells if not missing(x)] for name, cells in self.cells.items()}
+        self.names = [x for x in full if x and (full[x] or not self.cells[x])]
         self._choose_rows()
-        cells = {
-            name: [cell for cell in self.cells[name] if not missing(cell)]
-            for name in self.names
-            if name not in found.long
-        }
-        outcome = outcome_of(cells, choice, found.lists)
+        short_ones = {name: full[name] for name in self.names if name not in self.found.long}
+        outcome = outcome_of(short_ones, choice, self.found.lists)
         if outcome is None:
-            raise LabError(f"{found.signature} hold no reward: name another with --reward")
+            raise LabError(f"{self.found.signature} hold no reward: name another with --reward")
         self.kind, self.outcomes, self.size = outcome
         self.outcome = self.outcomes[0]
-        if self.outcome in (choice.problem, *choice.within, *(name for name, _ in choice.chosen)):
+        if self.outcome in (choice.problem, *choice.within, *dict(choice.chosen)):
             raise LabError(
                 f"column {self.outcome} is the reward and cannot say which problem a rollout is of,"
                 " or which rows are read: name another"
@@ -172,8 +168,15 @@ class Reading:
             self.step = "(position)"
         self.within = [*hinted(self.names, "within")[:1], *choice.within]
         self.problem = choice.problem or self._problem()
-        self._number_groups()
-        self.sample = ""
+        self.grouping = [self.step, *self.within, self.problem] if self.problem else []
+        if self.problem:
+            lost = self._each(self.problem, missing)
+            if lost.any():
+                place = self._place(int(lost.argmax()))
+                raise LabError(f"{place} has no {self.problem}: every rollout needs its problem")
+        self._keep(slice(None))
+        if self.problem == "uid" and self.group.max() + 1 == len(self.rows):
+            self._name_by_uid()
 
     def _hinted(self, role: str) -> str:
         """The strongest column of a role that is there, "" for none."""
@@ -190,27 +193,45 @@ class Reading:
     def _cell(self, name: str, row: int) -> Any:
         return self.cells[name][self.rows[name].iloc[row]]
 
+    def _place(self, row: int) -> str:
+        """A row's number in the file, from 1, in words."""
+        return f"row {self.rows.index[row] + 1}"
+
+    def _keep(self, rows: Any) -> None:
+        """Leave only some of the rows."""
+        self.rows = self.rows[rows]
+        self.group = numbered(self.rows, *self.grouping)
+
+    def _name(self, row: int) -> str:
+        """The name of the problem of a row."""
+        if not self.problem:
+            return f"row {self.rows.index[row]}"
+        names = (*reversed(self.within), self.problem)
+        return " ".join(identity(self._cell(name, row)) for name in names)
+
     def _choose_rows(self) -> None:
         """Leave the rows of `only`, and of rollouts judged several times the first judgement."""
         for name, value in self.choice.chosen:
-            self.rows = self.rows[self._each(name, lambda cell: is_success(cell, value), bool)]  # noqa: B023
+            self.rows = self.rows[self._each(name, partial(is_success, success=value), bool)]
             self.notes.append(f"only rows with {name} = {short(value)} are read")
         if self.rows.empty:
             raise LabError(f"no row has {listed(self.choice.only)}: choose another value")
         name = self._hinted("filter")
-        if name and self._hinted("problem"):
-            first = self.rows[name].iloc[0]
-            others = self.rows[name].value_counts().sort_index().drop(first)
+        if not name or not self._hinted("problem"):
+            return
+        first = self.rows[name] == self.rows[name].iloc[0]
+        others = self.rows[name][~first].value_counts().sort_index()
+        if len(others):
             left = [f"{self.cells[name][code]} ({rows})" for code, rows in others.items()]
-            if left:
-                self.notes.append(f"only the first {name} is read; left out: {listed(left)} rows")
-            self.rows = self.rows[self.rows[name] == first]
+            self.notes.append(f"only the first {name} is read; left out: {listed(left)} rows")
+        self.rows = self.rows[first]
 
     # --- Problems ---------------------------------------------------------------------------------
 
     def _problem(self) -> str:
         """The column of the problem, "" where each row is one. LabError: there is none, or two."""
         named = hinted(self.names, "problem", "prompt")
+        others = [x for x in self.found.all if x not in (*self.outcomes, self.size, "step")]
         why = ""
         if self.kind == "reward":
             full = [name for name in named if not any(map(missing, self.cells[name]))]
@@ -222,14 +243,13 @@ class Reading:
             several = policies and len(self.rows) > 1
             if named and not (several and named[0] in OF_ROWS):
                 return named[0]
-            if {*self.found.all} <= {*self.outcomes, self.size, "step", "k"}:
+            if {*others} <= {"k"}:
                 return ""
             if several:
                 why = (
                     f"; the rows differ in {policies[0]}, as checkpoints or models do, and a mean"
                     " over all problems says nothing of single ones"
                 )
-        others = [x for x in self.found.all if x not in (*self.outcomes, self.size, "step")]
         raise LabError(
             f"found columns {listed(self.found.all)}: name the problem with"
             f" --problem{options(others)}{why}"
@@ -244,8 +264,9 @@ class Reading:
         if not several or found[0] not in (*several, *OF_ROWS):
             return found[0]
         first = several[0]
-        others = [name for name in found if name in several or first in OF_ROWS and name in named]
-        for other in others:
+        for other in found:
+            if other not in several and not (first in OF_ROWS and other in named):
+                continue
             parts = self.rows.assign(**{other: groups[other]}).groupby(groups[first])[other]
             in_first, prompt = parts.nunique(), has_role(other, "prompt")
             if in_first.max() == 1 or other == "(row)":  # another spelling, or a coarser name
@@ -261,51 +282,26 @@ class Reading:
             self.notes.append(f"some problems of one {first} differ in {other}")
         return first
 
-    def _number_groups(self) -> None:
-        self.grouping = [self.step, *self.within, self.problem] if self.problem else []
-        if self.problem:
-            lost = self._each(self.problem, missing)
-            if lost.any():
-                row = self.rows.index[lost.argmax()] + 1
-                raise LabError(f"row {row} has no {self.problem}: every rollout needs its problem")
-        self.group = numbered(self.rows, *self.grouping)
-        if self.problem == "uid" and self.group.max() + 1 == len(self.rows):
-            self._name_by_uid()
-
     def _name_by_uid(self) -> None:
         """Take verl's uid, problem_rollout_output where every rollout has its own, for the problem.
 
         LabError: a rollout stands there twice.
         """
-        import pandas as pd
-
-        names = pd.Series([identity(cell) for cell in self.cells["uid"]])
-        parts = names.str.extract(r"^(.+)_(\d+)_\d+$")
-        if parts.isna().any(axis=None):
+        found = [re.fullmatch(r"(.+)_(\d+)_\d+", identity(cell)) for cell in self.cells["uid"]]
+        parts = [match.groups() for match in found if match]
+        if len(parts) < len(found):
             return
-        again = parts.duplicated()
-        if again.any():
-            name, index = parts[again].iloc[0]
+        again = [part for part, times in Counter(parts).items() if times > 1]
+        if again:
             raise LabError(
-                f"rollout {index} of problem {name!r} appears twice: give every rollout of a"
-                " problem its own index"
+                f"rollout {again[0][1]} of problem {again[0][0]!r} appears twice: give every"
+                " rollout of a problem its own index"
             )
-        numbers, problems = pd.factorize(parts[0])
-        self.cells["uid"] = list(problems)
-        self.rows = self.rows.assign(uid=numbers[self.rows["uid"]])
-        self.group = numbered(self.rows, *self.grouping)
-
-    def _keep(self, rows: Any) -> None:
-        """Leave only some of the rows."""
-        self.rows = self.rows[rows]
-        self.group = numbered(self.rows, *self.grouping)
-
-    def _name(self, row: int) -> str:
-        """The name of the problem of a row."""
-        if not self.problem:
-            return f"row {self.rows.index[row]}"
-        names = (*reversed(self.within), self.problem)
-        return " ".join(identity(self._cell(name, row)) for name in names)
+        numbers = {name: i for i, name in enumerate(dict.fromkeys(name for name, _ in parts))}
+        codes = np.array([numbers[name] for name, _ in parts])
+        self.cells["uid"] = [*numbers]
+        self.rows = self.rows.assign(uid=codes[self.rows["uid"]])
+        self._keep(slice(None))
 
     # --- Rollouts ---------------------------------------------------------------------------------
 
@@ -341,22 +337,21 @@ class Reading:
         self._drop_repeated()
         told, values = ~self._each(self.outcome, missing), self._values(self.outcome)
         success, threshold = self.choice.success, self.choice.threshold
+        right = values == 1
         if success is not None:
-            right = self._each(self.outcome, lambda cell: is_success(cell, success))
+            right = self._each(self.outcome, partial(is_success, success=success))
             if not right.any():
                 self.notes.append(f"no {self.outcome} is {short(success)}: see that it is meant so")
         elif threshold is not None:
+            right = values >= threshold
             odd = told & np.isnan(values)
             if odd.any():
                 row = int(odd.argmax())
                 raise LabError(
-                    f"{self.outcome} {short(identity(self._cell(self.outcome, row)))} in row"
-                    f" {self.rows.index[row] + 1} is no number: say which value is right with"
-                    " --success, or name another column with --reward"
+                    f"{self.outcome} {short(identity(self._cell(self.outcome, row)))} in"
+                    f" {self._place(row)} is no number: say which value is right with --success,"
+                    " or name another column with --reward"
                 )
-            right = np.nan_to_num(values, nan=-math.inf) >= threshold
-        else:
-            right = values == 1
         if told.any() and np.bincount(self.group, told).max() < self.least:
             self._refuse_singles(values[told], right[told])
         for other in self.outcomes[1:]:
@@ -380,12 +375,11 @@ class Reading:
         name, steps = " or ".join(self.outcomes), self.rows[self.step].nunique()
         clear = self.choice.success is not None or self.choice.threshold is not None
         known = values[np.isfinite(values)]
+        said = f"the mean of {name} is {known.mean():.3f}" if len(known) else "no number"
         if clear or self.kind == "counts" or is_binary(known.tolist()):
             k, n = int(right.sum()), len(right)
             low, high = binomtest(k, n).proportion_ci(method="wilson")
             said = f"the accuracy by {name} is {k:,} of {n:,}, {k / n:.3f} [{low:.3f}, {high:.3f}]"
-        else:
-            said = f"the mean of {name} is {known.mean():.3f}" if len(known) else "no number"
         raise LabError(
             f"column {self.problem} gives every rollout a problem of its own"
             f"{f', at {steps} steps' if steps > 1 else ''}: one rollout a problem tells no pass"
@@ -394,8 +388,9 @@ class Reading:
 
     def _check_binary(self, told: np.ndarray, values: np.ndarray) -> None:
         """LabError: it is not clear which rewards are right."""
-        different = {*values[told & np.isfinite(values)]}
-        if different >= {0, -1} and different <= {0, 1, -1} and np.isfinite(values[told]).all():
+        known = values[told & np.isfinite(values)]
+        different = {*known}
+        if different in ({0, -1}, {0, 1, -1}) and len(known) == told.sum():
             raise LabError(
                 f"column {self.outcome} holds rewards of -1, 0 and 1: say from where one is right"
                 " with --threshold"
@@ -412,10 +407,9 @@ class Reading:
             of = n if n and n < np.isfinite(values).sum() else "N"
             words = f"; if it is the rate of several rollouts, say of how many with --n {of}"
         raise LabError(
-            f"reward {short(identity(self._cell(self.outcome, row)))} in row"
-            f" {self.rows.index[row] + 1} ({self.problem} {short(self._name(row))}): a reward must"
-            " be 0 or 1, or -1 or 1; say from where it is right with --threshold, or which value is"
-            f" with --success{words}"
+            f"reward {short(identity(self._cell(self.outcome, row)))} in {self._place(row)}"
+            f" ({self.problem} {short(self._name(row))}): a reward must be 0 or 1, or -1 or 1; say"
+            f" from where it is right with --threshold, or which value is with --success{words}"
         )
 
     # --- Counts and rates -------------------------------------------------------------------------
@@ -432,12 +426,9 @@ class Reading:
             right, n = np.array(pairs, float)[self.rows[name]].T
         else:
             right = self._values(name)
-            if self.kind == "rate" and size is None:
+            if size is None:
                 size = self._smallest_size(right[told])
-            if isinstance(size, str):
-                n = self._values(size)
-            else:
-                n = np.full(len(right), size or 0.0)
+            n = self._values(size) if isinstance(size, str) else np.full(len(right), float(size))
         if self.kind == "rate":
             rates, right = right, np.round(right * n)
             broken = told & ~(np.abs(right - rates * n) <= np.maximum(RATE_SLACK, n * 1e-4))
@@ -485,24 +476,21 @@ class Reading:
 
         LabError: others say something else.
         """
-        import pandas as pd
-
         counted = self.kind == "counts"
         told = counted | ~self._each(self.outcome, missing)
-        codes = {"row": np.arange(len(told)), "group": self.group, "cell": self.rows[self.outcome]}
-        rows = pd.DataFrame(codes)[told]
-        again = rows.duplicated("group")
-        differ = again & (counted | ~rows.duplicated(["group", "cell"]))
+        rows = np.flatnonzero(told)
+        _, first, place = np.unique(self.group[rows], return_index=True, return_inverse=True)
+        before, codes = rows[first[place]], self.rows[self.outcome].to_numpy()
+        differ = (rows != before) & (counted | (codes[rows] != codes[before]))
         if differ.any():
-            group, row = rows[differ].iloc[0][["group", "row"]]
-            first = rows["row"][rows["group"] == group].iloc[0]
+            one, other = before[differ][0], rows[differ][0]
             raise LabError(
-                f"problem {short(self._name(row))} has {self.outcome}"
-                f" {self._cell(self.outcome, first)} and {self._cell(self.outcome, row)}, several"
+                f"problem {short(self._name(one))} has {self.outcome}"
+                f" {self._cell(self.outcome, one)} and {self._cell(self.outcome, other)}, several"
                 " rows of counts: choose some with --only COLUMN=VALUE, name what sets problems"
                 " apart with --within, or add them up"
             )
-        told[rows["row"][again]] = False
+        told[rows[rows != before]] = False
         return told
 
     def _smallest_size(self, rates: np.ndarray) -> int:
@@ -542,14 +530,7 @@ class Reading:
         if lost:
             of = f"{len(tried)} {'rollouts' if is_reward else 'rows'}"
             self.notes.append(f"{lost} of {of} have no reward and are left out")
-        self._compare_totals(correct, first)
-        mixed = (correct > 0) & (correct < n)
-        several = is_reward and n.max() > 1 and len(n) > 3 and not mixed.any()
-        if several and 0 < correct.sum() < n.sum():
-            self.notes.append(
-                f"all rollouts of each problem have the same {self.outcome}: see that it is"
-                " theirs, and not their problem's"
-            )
+        self._note_oddities(n, correct, first)
         advantages = np.full((len(n), 2), math.nan)
         advantage = self._hinted("advantage")
         if advantage and is_reward:
@@ -559,6 +540,9 @@ class Reading:
         # Numbers of problems may begin anew at each step; their prompts then differ.
         prompts = hinted(self.names, "prompt")[:1]
         of_problem = numbered(self.rows, *self.grouping[1:], *prompts)[first][kept]
+        golds = [name for name in hinted(self.names, "gold") if name not in self.outcomes]
+        once = self.rows[golds].groupby(self.group).nunique().max()
+        of_problems = [name for name in golds if once[name] == 1][:1]
         return Counts(
             [names[i] for i in kept],
             n[kept],
@@ -571,15 +555,9 @@ class Reading:
             keys=[self._name(first[i]) for i in kept],
             stated={
                 name: [identity(self._cell(name, row)) for row in first[kept]]
-                for name in (*prompts, *self._gold())
+                for name in (*prompts, *of_problems)
             },
         )
-
-    def _gold(self) -> list[str]:
-        """The column of the answer that the judge held others against, if it is one of problems."""
-        golds = [name for name in hinted(self.names, "gold") if name not in self.outcomes]
-        once = self.rows[golds].groupby(self.group).nunique().max()
-        return [name for name in golds if once[name] == 1][:1]
 
     def _names_of(self, first: np.ndarray, steps: list[Any], n: np.ndarray) -> list[str]:
         """The names of the groups, by their first rows; prompts are too long to be names."""
@@ -604,6 +582,7 @@ class Reading:
         pooled = self.choice.pooled
         notes = [f"problems of different {name} are different" for name in self.choice.within]
         notes += [f"rollouts of different {name} are pooled" for name in pooled]
+        self.sample = ""
         if self.kind != "reward":
             return notes
         problems = numbered(self.rows, *self.grouping, *pooled)
@@ -631,8 +610,8 @@ class Reading:
             )
         return notes
 
-    def _compare_totals(self, correct: np.ndarray, first: np.ndarray) -> None:
-        """Compare the rollouts with what their problem says of them, where it does."""
+    def _note_oddities(self, n: np.ndarray, correct: np.ndarray, first: np.ndarray) -> None:
+        """Note totals beside the rollouts, and rewards that may be their problem's."""
         name = self._hinted("right")
         if "(row)" in self.names and name and name not in self.outcomes:
             said = self._values(name)[first]
@@ -640,6 +619,13 @@ class Reading:
             self.notes.append(
                 f"{name} says another number of right rollouts in {differ or 'none'} of"
                 f" {len(said):,} problems"
+            )
+        mixed, several = (correct > 0) & (correct < n), n.max() > 1 and len(n) > 3
+        is_rollouts = self.kind == "reward" and several
+        if is_rollouts and not mixed.any() and 0 < correct.sum() < n.sum():
+            self.notes.append(
+                f"all rollouts of each problem have the same {self.outcome}: see that it is"
+                " theirs, and not their problem's"
             )
 
     def _meaning(self, n: np.ndarray, correct: np.ndarray) -> dict[str, str]:

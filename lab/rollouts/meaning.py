@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,30 +10,17 @@ from typing import Any, Literal, NamedTuple
 from lab.errors import LabError
 from lab.rollouts.names import (
     HINTS,
-    KEPT,
     LISTED,
     OWN,
     RATE_OF,
     RATIO,
-    ROLLOUTS,
-    SHORT,
     SIZES,
     SUMMARY,
     has_role,
     hinted,
-    may_outcome,
     may_reward,
 )
-from lab.rollouts.structure import (
-    Row,
-    identity,
-    is_outcome,
-    missing,
-    number,
-    reader_of,
-    short,
-    verdict,
-)
+from lab.rollouts.structure import identity, is_outcome, number, short, verdict
 
 FILE = "(file)"  # a column of the names of several files, without their numbers
 
@@ -101,84 +87,6 @@ class Outcome(NamedTuple):
     size: str | int | None = None
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """The columns of a table: `all`, and the `names` of those that are read: of `long`, texts, as
-    hashes, of `lists` as lengths, and `labels`, short ones of no known meaning.
-    """
-
-    all: list[str]
-    names: list[str]
-    long: list[str]
-    lists: list[str]
-    labels: list[str]
-    signature: str
-
-
-def wanted(first: Sequence[Row], choice: Choice, several: bool = False) -> Wanted:
-    """The columns to read, by the first rows, with the names of `several` files. LabError: they
-    hold no outcome, or one is missing.
-    """
-    cells = _told(first, choice, several)
-    names = list(cells)
-    scalar = {
-        name: told
-        for name, told in cells.items()
-        if not any(isinstance(cell, (list, dict)) or len(str(cell)) > SHORT for cell in told)
-    }
-    chosen = {name: cells[name] for name in choice.columns if name in cells}
-    known = (*ROLLOUTS, *HINTS["text"], *HINTS["answer"])
-    lists = [
-        name
-        for name in names
-        if name.lower() in known and name not in chosen and {*map(type, cells[name])} == {list}
-    ]
-    outcome = outcome_of(scalar | chosen, choice, lists)
-    if outcome is None:
-        raise LabError(unclear(_outermost(first), cells, choice))
-    problems = [*hinted(scalar, "problem"), *hinted(names, "prompt")[:2]]
-    lengths = [outcome.size] if outcome.size in lists else []
-    used = {*problems, *lengths, *choice.columns}
-    texts = [name for name in names if name not in used and {*map(type, cells[name])} - {float}]
-    long = [*hinted(texts, "text")[:1], *hinted(texts, "answer")[:1]]
-    known_scalars = [*filter(may_outcome, scalar), *hinted(scalar, *KEPT)]
-    kept = [*choice.columns, *problems, *outcome.names, *known_scalars]
-    kept = [name for name in dict.fromkeys(kept) if name not in (*long, *lengths)]
-    used = {*kept, *long}
-    labels = [name for name in [*scalar, *[FILE] * several] if name not in used]
-    signature = f"columns {', '.join([*problems[:1], outcome.names[0]])}"
-    compared = long[:1] if hinted(names, "sample", "trace", "advantage") else []
-    read = [*kept, *compared, *lengths, *labels]
-    return Wanted(_outermost(first), read, long, lengths, labels, signature)
-
-
-def _told(first: Sequence[Row], choice: Choice, several: bool) -> dict[str, list[Any]]:
-    """The cells of each column that are not empty, also of those in an object and of those that
-    the user names. LabError: one of these is not there.
-    """
-    cells: dict[str, list[Any]] = {}
-    for row in first:
-        for name, cell in row.items():
-            inner = cell if isinstance(cell, dict) else {}
-            places = {name: cell} | {f"{name}.{key}": value for key, value in inner.items()}
-            for place, value in places.items():
-                cells.setdefault(place, []).extend([] if missing(value) else [value])
-    for name in choice.columns:
-        if name not in cells and not (several and name == FILE):
-            told = [cell for cell in map(reader_of(name), first) if not missing(cell)]
-            if not told:
-                raise LabError(
-                    f"found columns {listed(_outermost(first))}, and no {short(name)}: name one of"
-                    " them"
-                )
-            cells[name] = told
-    return cells
-
-
-def _outermost(first: Sequence[Row]) -> list[str]:
-    return [name for name in dict.fromkeys(itertools.chain(*first)) if name[:1] != "("]
-
-
 # --- What says that a rollout is right ------------------------------------------------------------
 
 
@@ -206,27 +114,26 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
 
     `cells` are without empty ones; `lists` are columns of lists, whose lengths may be n.
     """
-    names = list(cells)
-    size = _size(names, choice, lists)
+    types = {name: {*map(type, told)} for name, told in cells.items()}
+    size = _size([*cells], choice, lists)
     if choice.reward:
         if choice.reward not in cells:  # it is empty
             return None
         return Outcome(_kind(choice.reward, cells, choice, size), [choice.reward], size)
-    unfolded = "(row)" in names
-    rights = [name for name in hinted(names, "right") if not unfolded and name != size]
-    rights = [name for name in rights if {type(cell) for cell in cells[name]} != {bool}]
+    rights = [name for name in hinted(cells, "right") if name != size and types[name] != {bool}]
+    if "(row)" in cells:  # unfolded: what is counted is another's
+        rights = []
     if rights and size is not None:
         return Outcome("counts", rights[:1], size)
-    graded = None
+    graded = []
     for role in OWN:
-        own = [name for name in hinted(names, role) if all(map(is_outcome, cells[name]))]
+        own = [name for name in hinted(cells, role) if all(map(is_outcome, cells[name]))]
         binary = [name for name in own if is_binary(cells[name])]
         if binary:
             return Outcome("reward", binary)
-        plain = [name for name in names if not {*map(type, cells[name])} & {list, dict}]
-        graded = graded or next(iter(own or hinted(plain, role)), None)
-    of_n = {name: int(match[1]) for name in names if (match := RATE_OF.fullmatch(name))}
-    for name in (*of_n, *hinted(names, "rate")):
+        graded += own or [name for name in hinted(cells, role) if not types[name] & {list, dict}]
+    of_n = {name: int(match[1]) for name in cells if (match := RATE_OF.fullmatch(name))}
+    for name in (*of_n, *hinted(cells, "rate")):
         known = of_n.get(name) or SIZES.get(name.lower()) or choice.n or size
         if _are_ratios(cells[name]):
             return Outcome("ratio", [name])
@@ -234,15 +141,15 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
             if known or not is_binary(cells[name]):
                 return Outcome("rate", [name], known)
     if graded:
-        rate = choice.n and _are_rates(cells[graded]) and choice.threshold is None
-        return Outcome("rate" if rate else "reward", [graded], choice.n)
-    if hinted(names, "advantage"):
+        rate = choice.n and _are_rates(cells[graded[0]]) and choice.threshold is None
+        return Outcome("rate" if rate else "reward", graded[:1], choice.n)
+    if hinted(cells, "advantage"):
         unknown = [
-            name for name in names if not has_role(name, *(HINTS.keys() - {"right", "rate"}))
+            name for name in cells if not has_role(name, *(HINTS.keys() - {"right", "rate"}))
         ]
         besides = [name for name in unknown if _are_numbers(cells[name])]
         return Outcome("reward", besides) if len(besides) == 1 else None
-    may = [name for name in names if may_reward(name) or has_role(name, "rate")]
+    may = [name for name in cells if may_reward(name) or has_role(name, "rate")]
     weak = [name for name in may if is_binary(cells[name]) and not SUMMARY.fullmatch(name)]
     if rights and not weak:
         raise LabError(
@@ -253,14 +160,12 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
 
 def _size(names: Sequence[str], choice: Choice, lists: Sequence[str]) -> str | int | None:
     """Where n is told: by the user, a column, the one column of lists, or k at last."""
-    if choice.n:
-        return choice.n
     sizes = [name for name in hinted(names, "size") if name.lower() != "k"]
     if len(lists) == 1:
         sizes.append(lists[0])
     if "k" in names and hinted(names, "right")[0] != "k":
         sizes.append("k")
-    return sizes[0] if sizes else None
+    return choice.n or next(iter(sizes), None)
 
 
 def _kind(name: str, cells: Cells, choice: Choice, size: str | int | None) -> Kind:
@@ -273,9 +178,8 @@ def _kind(name: str, cells: Cells, choice: Choice, size: str | int | None) -> Ki
     counted = choice.n or (has_role(name, "right") and size is not None)
     if counted and not is_binary(told) and _are_numbers(told, lambda x: x % 1 == 0 and x >= 0):
         return "counts"
-    if _are_rates(told) and (choice.n or has_role(name, "rate") or RATE_OF.fullmatch(name)):
-        return "rate"
-    return "reward"
+    rated = choice.n or has_role(name, "rate") or RATE_OF.fullmatch(name)
+    return "rate" if rated and _are_rates(told) else "reward"
 
 
 # --- Sentences ------------------------------------------------------------------------------------
@@ -294,14 +198,14 @@ def options(names: Sequence[str]) -> str:
 
 def unclear(columns: Sequence[str], told: Cells, choice: Choice) -> str:
     """The sentence for columns that are unclear."""
+    found = f"found columns {listed(columns)}"
+    numbers = [name for name in columns if _are_numbers(told[name])]
     ends = any(name.endswith(("__MIN", "__MAX")) for name in columns)
-    if ends or {"_step", "_runtime"} <= set(columns):
+    if ends or {"_step", "_runtime"} <= {*columns}:
         return (
             "a history of metrics exported from W&B, which holds means and no rollouts: export the"
             " table of completions"
         )
-    found = f"found columns {listed(columns)}"
-    numbers = {name for name in columns if _are_numbers(told[name])}
     if "step" in columns and len(numbers) == len(columns) and not choice.columns:
         return (
             f"{found}: a history of metrics, one row a step, which holds means and no rollouts;"
@@ -312,27 +216,21 @@ def unclear(columns: Sequence[str], told: Cells, choice: Choice) -> str:
             f"{found}: means and other summaries and no rollouts; give what the rollouts of each"
             " problem got, or --reward and the --n that its means are of"
         )
-    ask = []
+    ask, binary = [], [name for name in columns if is_binary(told[name])]
     if not choice.problem and not hinted(columns, "problem", "prompt"):
+        different = {name: {identity(cell) for cell in told[name]} for name in columns}
         problems = [
             name
             for name in columns
-            if name != "step"
-            and len({identity(cell) for cell in told[name]}) < len(told[name])
-            and not is_binary(told[name])
+            if name not in (*binary, "step") and len(different[name]) < len(told[name])
         ]
         ask.append(f"the problem with --problem{options(problems)}")
     if not choice.reward:
         known = ("step", "problem", "prompt", "advantage", "sample")
-        rewards = [
-            name
-            for name in columns
-            if name != choice.problem
-            and not has_role(name, *known)
-            and (name in numbers or is_binary(told[name]))
-        ]
+        others = [x for x in columns if x != choice.problem and not has_role(x, *known)]
+        rewards = options([name for name in others if name in (*numbers, *binary)])
         none = " (none holds 0 and 1, true and false, or correct and wrong)"
-        ask.append(f"the reward with --reward{options(rewards) or none}")
+        ask.append(f"the reward with --reward{rewards or none}")
     return (
         f"{found}: name {' and '.join(ask) or 'others'}; or give n and k of each problem, or a"
         " problem and a reward in every row"

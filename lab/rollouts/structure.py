@@ -34,7 +34,7 @@ from lab.rollouts.names import (
 
 Row = dict[str, Any]
 
-CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
 
 
 # --- Cells and names --------------------------------------------------------------------------
@@ -42,27 +42,23 @@ CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii
 
 def missing(cell: Any) -> bool:
     """Whether a cell is empty: none, nan, or a text that says so."""
-    if cell is None:
-        return True
     if isinstance(cell, str):
         return cell.strip().lower() in NO_NUMBER
-    return isinstance(cell, float) and cell != cell
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
 def number(cell: Any) -> float | None:
     """A cell as a number: true and false are 1 and 0; None if it is none."""
     if isinstance(cell, (int, float)):
         return float(cell) if abs(cell) < 1e300 else None
-    if isinstance(cell, str):
-        text = cell.strip().lower()
-        if text in ("true", "false"):
-            return float(text == "true")
-        try:
-            value = float(text) if "_" not in text else math.nan
-        except ValueError:
-            return None
-        return value if math.isfinite(value) else None
-    return None
+    text = cell.strip().lower() if isinstance(cell, str) else ""
+    if text in ("true", "false"):
+        return float(text == "true")
+    try:
+        value = float(text) if "_" not in text else math.nan
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def verdict(cell: Any) -> float | None:
@@ -90,14 +86,10 @@ def identity(cell: Any) -> str:
 
 def _plain(cell: Any) -> Any:
     if isinstance(cell, dict):
-        return {str(key): _plain(value) for key, value in cell.items() if value is not None}
+        return {key: _plain(value) for key, value in cell.items() if value is not None}
     if isinstance(cell, (list, tuple)):
         return [_plain(value) for value in cell]
-    if isinstance(cell, float) and cell.is_integer():
-        return int(cell)
-    if cell is None or isinstance(cell, (str, int, float)):
-        return cell
-    return str(cell)
+    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
 
 
 def short(text: str) -> str:
@@ -113,18 +105,12 @@ def check_distinct(names: Sequence[str]) -> None:
         raise ValueError(f"{short(twice)!r} stands there twice: rename one of them")
 
 
-def reader_of(column: str) -> Callable[[Row], Any]:
-    """A function that gives a row's cell; a dot leads into an object, unless a name holds it."""
-    if "." not in column:
-        return lambda row: row.get(column)
+def cell_of(row: Row, column: str) -> Any:
+    """A row's cell, None for none; a dot leads into an object, unless a name holds it."""
     outer, _, inner = column.partition(".")
-    read = reader_of(inner)
-
-    def nested(row: Row) -> Any:
-        cells = row.get(outer)
-        return read(cells) if isinstance(cells, dict) else row.get(column)
-
-    return nested
+    if inner and isinstance(row.get(outer), dict):
+        return cell_of(row[outer], inner)
+    return row.get(column)
 
 
 def is_outcome(cell: Any) -> bool:
@@ -149,8 +135,15 @@ def tells(row: Any, deep: int = DEEP) -> bool:
 
 
 def rows_of_document(document: Any) -> list[Row]:
-    """The rows of a JSON object. LabError: it is no table."""
-    rows = _table_in(document, DEEP) if isinstance(document, dict) else None
+    """The rows of a JSON document. LabError: it is no table."""
+    rows = None
+    if isinstance(document, dict):
+        rows = _table_in(document, DEEP)
+    elif isinstance(document, list):
+        rows = [{"(value)": row} if isinstance(row, list) else row for row in document]
+        odd = [i for i, row in enumerate(rows, 1) if not isinstance(row, dict)]
+        if odd:
+            raise LabError(f"element {odd[0]} of the list is not an object: give a list of objects")
     if rows is None:
         raise LabError(
             "a JSON object that is no table: give a list of objects, one object a line,"
@@ -222,18 +215,16 @@ def _by_key(document: Row) -> list[Row] | None:
     if not all(isinstance(each, list) for each in values):
         return None
     cells = list(itertools.chain.from_iterable(values))
-    if cells and all(isinstance(cell, dict) for cell in cells):
-        return [
-            {"(key)": key} | row | {"(row)": i, "(position)": j}
-            for i, (key, rows) in enumerate(document.items())
-            for j, row in enumerate(rows)
-        ]
-    if cells and all(map(is_outcome, cells)):
-        return [{"(key)": key, "(value)": each} for key, each in document.items()]
-    return None
+    known = all(isinstance(cell, dict) for cell in cells) or all(map(is_outcome, cells))
+    if not cells or not known:
+        return None
+    return [{"(key)": key, "(value)": each} for key, each in document.items()]
 
 
 # --- Rows -----------------------------------------------------------------------------------------
+
+Rollouts = Iterable[tuple[int, Row]]  # of one row: their places in it, and what is theirs alone
+Plan = tuple[Sequence[str], Callable[[Row], Rollouts]]  # the columns that hold them, and a reader
 
 
 def unfolded(rows: Iterable[Row], deep: int = DEEP) -> Iterator[Row]:
@@ -241,66 +232,10 @@ def unfolded(rows: Iterable[Row], deep: int = DEEP) -> Iterator[Row]:
     rows = iter(rows)
     first = list(itertools.islice(rows, LOOKED_AT))
     rows = itertools.chain(first, rows)
-    plan = plan_of(first) if deep else None
-    return unfolded(plan(rows), deep - 1) if plan else rows
-
-
-def plan_of(first: Sequence[Row]) -> Callable[[Iterable[Row]], Iterator[Row]] | None:
-    """A function that unfolds rows like the first ones; None: they need none."""
     if any(type(row.get("traces")) is list and type(row.get("task")) is dict for row in first):
-        return _rows_of_episodes
-    cells: dict[str, list[Any]] = {}
-    for row in first:
-        for name, cell in row.items():
-            if not missing(cell):
-                cells.setdefault(name, []).append(cell)
-    own = hinted([name for name in cells if not isinstance(cells[name][0], (list, dict))], *OWN)
-    lists = {
-        name: list(itertools.chain(*each))
-        for name, each in cells.items()
-        if all(isinstance(cell, list) for cell in each)
-    }
-    telling = [name for name, each in lists.items() if any(map(tells, each))]
-    named = [name for name in telling if name.lower() in ROLLOUTS]
-    nested = [name for name in telling if name in named or _are_problems(lists[name])]
-    if len(nested) > 1 and len(named) != 1 and not own:
-        raise LabError(
-            f"the rollouts may lie in {' or '.join(map(short, nested))}: keep one of them"
-        )
-    if named or (nested and not own):
-        columns = (named or nested)[:1]
-        return partial(_split, columns=columns, rollouts_of=partial(_objects, columns[0]))
-    if own:
-        return None
-    of_outcomes = [name for name, each in lists.items() if each and all(map(is_outcome, each))]
-    of_truth = [name for name in of_outcomes if {type(cell) for cell in lists[name]} == {bool}]
-    names = [*hinted(sorted(of_outcomes), *OWN), *filter(may_reward, of_outcomes)]
-    if not names and len(of_truth) == 1:
-        names = of_truth
-    if names:
-        full = [row for row in first if row.get(names[0])]
-        columns = [
-            name
-            for name, each in lists.items()
-            if each and all(len(row[name]) == len(row[names[0]]) for row in full if row.get(name))
-        ]
-        return partial(_split, columns=columns, rollouts_of=partial(_places, names[0], columns))
-    families = _families(cells)
-    if not families:
-        return None
-    columns = [name for family in families.values() for name in family.values()]
-    return partial(_split, columns=columns, rollouts_of=partial(_numbers, families))
-
-
-def _are_problems(cells: Sequence[Any]) -> bool:
-    """Whether lists hold problems or what holds them, and not the steps of a rollout, say."""
-    rows = [row for row in cells if isinstance(row, dict)]
-    lists = [cell for row in rows for cell in row.values() if isinstance(cell, list)]
-    held = any(tells(each) for cell in lists for each in cell[:3])
-    return held or bool(hinted({name for row in rows for name in row}, "problem", "prompt"))
-
-
-Rollouts = Iterable[tuple[int, Row]]  # of one row: their places in it, and what is theirs alone
+        return _rows_of_episodes(rows)
+    plan = _plan(first) if deep else None
+    return unfolded(_split(rows, *plan), deep - 1) if plan else rows
 
 
 def _split(
@@ -321,6 +256,59 @@ def _split(
             yield of_all | own | {"(row)": i, "(position)": place}
 
 
+def _plan(first: Sequence[Row]) -> Plan | None:
+    """How rows like the first ones are unfolded; None: they are not."""
+    cells: dict[str, list[Any]] = {}
+    for row in first:
+        for name, cell in row.items():
+            if not missing(cell):
+                cells.setdefault(name, []).append(cell)
+    own = hinted([name for name in cells if not isinstance(cells[name][0], (list, dict))], *OWN)
+    lists = {
+        name: list(itertools.chain(*each))
+        for name, each in cells.items()
+        if all(isinstance(cell, list) for cell in each)
+    }
+    telling = [name for name, each in lists.items() if any(map(tells, each))]
+    named = [name for name in telling if name.lower() in ROLLOUTS]
+    if all(isinstance(each, dict) for each in lists.get("(value)", [None])):
+        named = ["(value)"]
+    nested = [name for name in telling if name in named or _are_problems(lists[name])]
+    if len(nested) > 1 and len(named) != 1 and not own:
+        raise LabError(
+            f"the rollouts may lie in {' or '.join(map(short, nested))}: keep one of them"
+        )
+    if named or (nested and not own):
+        column = (named or nested)[0]
+        return [column], partial(_objects, column)
+    if own:
+        return None
+    of_outcomes = [name for name, each in lists.items() if each and all(map(is_outcome, each))]
+    of_truth = [name for name in of_outcomes if {type(cell) for cell in lists[name]} == {bool}]
+    names = [*hinted(sorted(of_outcomes), *OWN), *filter(may_reward, of_outcomes)]
+    if not names and len(of_truth) == 1:
+        names = of_truth
+    if names:
+        full = [row for row in first if row.get(names[0])]
+        columns = [
+            name
+            for name, each in lists.items()
+            if each and all(len(row[name]) == len(row[names[0]]) for row in full if row.get(name))
+        ]
+        return columns, partial(_places, names[0], columns)
+    families = _families(cells)
+    columns = [name for family in families.values() for name in family.values()]
+    return (columns, partial(_numbers, families)) if families else None
+
+
+def _are_problems(cells: Sequence[Any]) -> bool:
+    """Whether lists hold problems or what holds them, and not the steps of a rollout, say."""
+    rows = [row for row in cells if isinstance(row, dict)]
+    lists = [cell for row in rows for cell in row.values() if isinstance(cell, list)]
+    held = any(tells(each) for cell in lists for each in cell[:3])
+    return held or bool(hinted({name for row in rows for name in row}, "problem", "prompt"))
+
+
 def _objects(name: str, row: Row) -> Rollouts:
     """Those in a list of objects."""
     return enumerate(each if isinstance(each, dict) else {} for each in row.get(name) or [])
@@ -333,23 +321,19 @@ def _places(name: str, columns: Sequence[str], row: Row) -> Rollouts:
         yield j, {each: cells[j] for each, cells in lists.items() if j < len(cells)}
 
 
-Family = dict[int, str]  # the names of numbered columns by their numbers
-
-
-def _numbers(families: dict[str, Family], row: Row) -> Rollouts:
+def _numbers(families: dict[str, dict[int, str]], row: Row) -> Rollouts:
     """Those in numbered columns; a row with fewer than another leaves the last ones empty."""
     for place in sorted(next(iter(families.values()))):
-        own = {}
-        for rest, family in families.items():
-            known = rest in HINTS["prompt"] + HINTS["text"] or may_reward(rest)
-            own[rest if known else "(value)"] = row.get(family[place])
+        own = {name: row.get(family[place]) for name, family in families.items()}
         if not all(map(missing, own.values())):
             yield place, own
 
 
-def _families(cells: dict[str, list[Any]]) -> dict[str, Family]:
-    """Numbered columns of equal numbers by the rest of their names, if outcomes are in one."""
-    found: dict[str, Family] = {}
+def _families(cells: dict[str, list[Any]]) -> dict[str, dict[int, str]]:
+    """Numbered columns of equal numbers, if outcomes are in one: by the rest of their names, or
+    (value), their names by their numbers.
+    """
+    found: dict[str, dict[int, str]] = {}
     for name in cells:
         if match := NUMBERED.fullmatch(name):
             found.setdefault(match[1] + (match[3] or ""), {})[int(match[2])] = name
@@ -359,7 +343,12 @@ def _families(cells: dict[str, list[Any]]) -> dict[str, Family]:
         named = rest.lower() in ROLLOUTS or may_reward(rest)
         told = itertools.chain.from_iterable(cells[name] for name in family.values())
         if named and consecutive and numbers[0] < 2 <= len(numbers) and all(map(is_outcome, told)):
-            return {each: other for each, other in found.items() if sorted(other) == numbers}
+            known = HINTS["prompt"] + HINTS["text"]
+            return {
+                other if other in known or may_reward(other) else "(value)": names
+                for other, names in found.items()
+                if sorted(names) == numbers
+            }
     return {}
 
 

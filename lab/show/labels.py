@@ -13,7 +13,7 @@ import pandas as pd
 from lab.judge.verifier import Verifier
 from lab.rollouts.containers import open_table, table_files
 from lab.rollouts.counting import Choice, is_success
-from lab.rollouts.structure import identity, missing, number, reader_of, verdict
+from lab.rollouts.structure import cell_of, identity, missing, number, verdict
 
 MOST = 2000  # different pairs of answer and gold that are judged
 SHOWN = 12  # disagreements that are listed
@@ -39,11 +39,10 @@ def judged_beside(
     if not {"reward", "gold"} <= columns.keys() or not said or "rollout" not in meaning["row"]:
         return None
     names = [columns["reward"], said, columns["gold"], *(name for name, _ in choice.chosen)]
-    read = {name: reader_of(name) for name in names}
     pairs: Counter[tuple[str, str, bool]] = Counter()
     for row in chain.from_iterable(open_table(file)[1](names) for file in table_files(path)):
-        label, answer, gold = (read[name](row) for name in names[:3])
-        chosen = all(is_success(read[name](row), value) for name, value in choice.chosen)
+        label, answer, gold = (cell_of(row, name) for name in names[:3])
+        chosen = all(is_success(cell_of(row, name), value) for name, value in choice.chosen)
         if chosen and not (missing(label) or missing(gold) or isinstance(answer, (list, dict))):
             pairs[
                 identity(gold), "" if missing(answer) else str(answer), _right(label, choice)

@@ -15,7 +15,7 @@ import pandas as pd
 from lab.errors import LabError
 from lab.mathematics.counts import (
     crossing,
-    divided_gain,
+    gain_bands,
     never_right,
     pass_bands,
     problems_to_decide,
@@ -26,7 +26,7 @@ from lab.mathematics.counts import (
 )
 from lab.mathematics.metrics import k_values, pass_at_k
 from lab.mathematics.pass_rates import mixing
-from lab.mathematics.stats import Interval, compare, detectable, mean_bands, mean_interval
+from lab.mathematics.stats import Interval, compare, detectable, mean_interval
 from lab.rollouts.counting import Choice, Counts
 from lab.rollouts.structure import short
 from lab.show.audit import EFFECT, SLACK, Audit, askable, read_counts
@@ -79,7 +79,7 @@ def audit_pair(first: str | Path, second: str | Path, choice: Choice | None = No
     notes += _verdicts(pair, ks, bands)
     if least > 1:
         ms = list(dict.fromkeys((*(m for m in ks if m < least), least - 1)))
-        gains = _gains(pair, ms)
+        gains = dict(zip((WITHIN, BEYOND, NAIVE, LUCK), gain_bands(*pair, ms), strict=True))
         notes += _origin(pair, gains)
         for by, each in gains.items():
             rows += [(GAIN, by, m, x.point, x.low, x.high) for m, x in zip(ms, each, strict=True)]
@@ -182,19 +182,6 @@ def _verdicts(pair: Pair, ks: list[int], bands: list[Interval]) -> list[str]:
             f" +-{half:.3f}"
         )
     return said
-
-
-def _gains(pair: Pair, ms: list[int]) -> dict[str, list[Interval]]:
-    """The parts of `divided_gain` at every m, with bands that hold together.
-
-    The problems that are added count 1/sqrt n, as in `pass_bands`: few problems hold what is rare.
-    """
-    parts = zip(*(divided_gain(*pair, m) for m in ms), strict=True)
-    added = np.full(len(ms), pair.n.min() ** -0.5)
-    return {
-        name: mean_bands(np.stack(part, axis=1), added)
-        for name, part in zip((WITHIN, BEYOND, NAIVE, LUCK), parts, strict=True)
-    }
 
 
 def _origin(pair: Pair, gains: dict[str, list[Interval]]) -> list[str]:
