@@ -59,14 +59,17 @@ def test_the_tables_of_files_in_the_docs_and_the_page_are_those_of_today(monkeyp
 
 def test_arrow_files_of_all_kinds_and_packed_texts_are_read_as_parquet_is(tmp_path):
     table = pa.table({"id": [1, 1, 2, 2], "correct": ["right", "wrong", "right", "right"]})
-    lines = "".join(json.dumps(row) + "\n" for row in table.to_pylist()).encode()
+    lines = "".join(json.dumps(row) + "\n" for row in table.to_pylist())
+    cells = table.to_pandas().to_csv(index=False)
     pq.write_table(table, tmp_path / "a.parquet")
     pa.feather.write_feather(table, tmp_path / "b.feather")
     with pa.ipc.new_stream(tmp_path / "c.arrow", table.schema) as stream:  # as datasets writes it
         stream.write_table(table)
-    for name, codec in (("d.jsonl.zst", "zstd"), ("e.jsonl.gz", "gzip")):
+    texts = {"d.jsonl.zst": lines, "e.jsonl.gz": lines, "f.csv.zst": cells, "g.csv.gz": cells}
+    for name, text in texts.items():
+        codec = "zstd" if name.endswith("zst") else "gzip"
         with pa.CompressedOutputStream(str(tmp_path / name), codec) as packed:
-            packed.write(lines)
+            packed.write(text.encode())
     for path in sorted(tmp_path.iterdir()):
         found = read_table_counts(path)
         assert (found.problems, found.correct.tolist()) == (["1", "2"], [1, 2]), path.name

@@ -99,7 +99,8 @@ class Columns:
         while some := list(itertools.islice(rows, CHUNK)):
             self.read += len(some)
             for name in list(self.numbers):
-                cells: list[Any] = [cell_of(row, name) for row in some]
+                read = cell_of if "." in name else dict.get
+                cells: list[Any] = [read(row, name) for row in some]
                 if name in of_file:
                     cells = [of_file[name]] * len(some)
                 elif name == "(row)":
