@@ -1,6 +1,5 @@
 """Figures are saved with their data and with what they were drawn from."""
 
-import hashlib
 import json
 import re
 from dataclasses import replace
@@ -12,7 +11,6 @@ import picture_checks
 import pytest
 from matplotlib.colors import to_rgb
 
-from lab.project import CHECKOUT
 from lab.runs import results
 from lab.show import figure_files, plots
 
@@ -59,8 +57,8 @@ TABLE = pd.DataFrame({"p": [0.1, 0.2], "w": [1 / 3, 2.0]})
 def draw_and_save() -> None:
     figure, axes = plots.panels()
     axes.plot(TABLE["p"], TABLE["w"], label="w")
-    table = figure_files.kept_data("one", TABLE)
-    figure_files.save(figure, "one", table, "A\n   caption.")
+    figure_files.kept_data("one", TABLE)
+    figure_files.save(figure, "one", "A\n   caption.")
 
 
 def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
@@ -71,7 +69,6 @@ def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
         "one.json",
         "one.pdf",
         "one.png",
-        "one.tex",
         "provenance/one.json",
     ]
     assert (out / "one.csv").read_text() == "p,w\n0.1,0.3333333333\n0.2,2\n"
@@ -85,19 +82,9 @@ def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
         and told["command"] == "lab figures one"
     )
     assert told["data"] == "one.csv" and told["runs"] == {}
-    assert told["data_sha256"] == hashlib.sha256((out / "one.csv").read_bytes()).hexdigest()
     origin = json.loads((out / "provenance" / "one.json").read_text())
     assert {"python", "numpy", "matplotlib"} <= set(origin["versions"])
     assert origin["commit"] is None or re.fullmatch(r"[0-9a-f]{40}(\+changes)?", origin["commit"])
-
-
-def test_a_figure_is_a_column_or_a_page_wide(folders):
-    assert figure_files.draw_figures(["weights", "finite"]) == {}
-    for name, width in (("weights", plots.COLUMN), ("finite", plots.PAGE)):
-        drawn = folders / "figures" / name
-        box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ", drawn.with_suffix(".pdf").read_bytes())
-        assert float(box[1]) == pytest.approx(72 * width, abs=0.01)
-        assert ("figure*" in drawn.with_suffix(".tex").read_text()) == (width == plots.PAGE)
 
 
 def test_the_same_inputs_give_the_same_bytes(folders):
@@ -129,8 +116,3 @@ def test_what_git_tracks_of_a_figure_does_not_change_with_commit_device_or_time(
 
     assert draw("a" * 40, "one processor", 1.5) == draw("b" * 40, "another", 99.0)
     assert "another" in (out / "provenance" / "maze_walks.json").read_text()
-
-
-def test_figures_go_where_the_variable_says_and_otherwise_into_the_project(monkeypatch):
-    monkeypatch.delenv("LAB_FIGURES")
-    assert figure_files.out_folder() == CHECKOUT / "figures" / "out"

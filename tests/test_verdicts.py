@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from lab.errors import LabError
-from lab.mathematics.metrics import pass_at_k
-from lab.mathematics.stats import compare, mean_interval
+from lab.mathematics.stats import compare
 from lab.papers.measured import Measured, exactly, measured_at
 from lab.papers.registry import items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED, Family, steps
@@ -46,51 +45,6 @@ def verdicts(*orders, margin=None, **numbers):
 
 
 # --- Where numbers come from ----------------------------------------------------------------------
-
-
-def test_pass_at_k_is_kept_by_seed_and_problem(kept):
-    found = measured_at("maze/maze: pass@32 where objective=grpo")
-    groups = results("maze", "maze").groups
-    part = groups[groups["objective"] == "grpo"].sort_values(["seed", "problem"])
-    naive = pass_at_k(part["n"].to_numpy(), part["right"].to_numpy(), 32).reshape(2, 128)
-    assert found.over == "both" and found.is_share
-    np.testing.assert_array_equal(found.values, naive)
-    assert found.items == ((0, 1), tuple(part["problem"].unique()))
-    interval = found.interval
-    assert (interval.point, interval.low) == (
-        pytest.approx(naive.mean()),
-        mean_interval(naive, "both", within=(0, 1)).low,
-    )
-
-
-def test_exact_pass_rates_and_their_shares_are_kept_by_image(kept):
-    place = "images/images: {} where objective=reinforce_mean; rollouts=16"
-    groups = results("images", "images").groups
-    part = groups[(groups["objective"] == "reinforce_mean") & (groups["rollouts"] == 16)]
-    p = part["pass_rate"].to_numpy()
-    assert measured_at(place.format("pass@128")).mean == pytest.approx((1 - (1 - p) ** 128).mean())
-    above = measured_at(place.format("share of pass rates above 0.002")).mean
-    assert above == pytest.approx((p > 0.002).mean())
-
-
-def test_a_record_is_kept_by_seed_at_its_last_and_first_step(kept):
-    metrics = results("maze", "maze").metrics
-    part = metrics[metrics["objective"] == "maxrl"].sort_values("seed")
-    for words, step in (("", 160), (" at the start", 0)):
-        found = measured_at(f"maze/maze: record pass@128{words} where objective=maxrl")
-        assert found.over == "seeds" and found.items == ((0, 1),)
-        assert found.values.tolist() == part[part["step"] == step]["pass@128"].tolist()
-    # and of a metric that no problem has
-    entropy = measured_at("maze/maze: entropy where objective=maxrl")
-    assert entropy.values.tolist() == part[part["step"] == 160]["entropy"].tolist()
-
-
-def test_the_seeds_that_two_settings_share_can_be_named(kept):
-    place = "images_by_n/images: record pass@1 where objective={}; rollouts=4096"
-    every, few = measured_at(place.format("grpo")), measured_at(place.format("reinforce_mean"))
-    shared = measured_at(place.format("grpo") + "; seed=200|201|202|203|204")
-    assert few.items == shared.items == (tuple(range(200, 205)),) and len(every.items[0]) == 10
-    assert shared.values.tolist() == every.values[:5].tolist()
 
 
 def test_a_cell_of_a_figure_without_runs_has_no_chance_and_of_one_with_runs_an_unknown_one(kept):
@@ -211,27 +165,6 @@ def test_numbers_of_other_seeds_or_problems_are_not_compared():
 
 
 # --- The registry ---------------------------------------------------------------------------------
-
-
-def test_the_p_value_of_every_claim_over_seeds_is_scipys(families):
-    from scipy.stats import ttest_1samp, ttest_rel
-
-    def second_reading(step, word):
-        if step.margin is None:
-            return ttest_rel(step.a.values, step.b.values).pvalue
-        assert step.sign == "="
-        difference = step.a.values - step.b.values
-        if word == FAILS:  # further away than the margin
-            return ttest_1samp(difference, np.copysign(step.margin, difference.mean())).pvalue
-        ends = ((-step.margin, "greater"), (step.margin, "less"))
-        return max(ttest_1samp(difference, end, alternative=side).pvalue for end, side in ends)
-
-    steps_of_papers = [step for family in families[0] for claim in family for step in claim.steps]
-    over_seeds = [step for step in steps_of_papers if step.a.over == step.b.over == "seeds"]
-    assert len(over_seeds) >= 8
-    for step in over_seeds:
-        for word, p in step.tests:
-            assert p == pytest.approx(second_reading(step, word), rel=1e-6)
 
 
 def test_no_claim_is_tested_twice_among_those_that_holm_corrects_together(families):

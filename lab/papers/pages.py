@@ -34,7 +34,6 @@ def pages() -> dict[Path, str]:
     texts: dict[Path, str] = {}
     for item in filter(tables.has_table, all_items):
         texts[out / f"table_{item.key}.md"] = tables.markdown(item)
-        texts[out / f"table_{item.key}.tex"] = tables.latex(item)
     texts[docs / "papers.md"] = _between("items", _now("docs/papers.md"), _items(all_items))
     texts[docs / "results.md"] = _between("claims", _now("docs/results.md"), _results(claims))
     texts[Path(elsewhere or CHECKOUT) / "README.md"] = readme(_now("README.md"), claims)
@@ -95,8 +94,7 @@ def _section(item: Item) -> Iterator[str]:
 
 def _details(item: Item) -> Iterator[tuple[str, str]]:
     if tables.has_table(item):
-        name = f"../figures/out/table_{item.key}"
-        yield "Table", f"[Markdown]({name}.md), [LaTeX]({name}.tex)"
+        yield "Table", f"[published beside ours](../figures/out/table_{item.key}.md)"
     if item.printed:
         yield "Published", _printed(item)
     if item.setting:
@@ -192,14 +190,20 @@ def _learned(claims: list[Claim]) -> list[str]:
         sweeps = dict.fromkeys(one or other for one, other in named)
         repeat = " && ".join(f"lab sweep sweeps/{sweep}.toml --train" for sweep in sweeps)
         lines.append(f"{said.format_map(claim.numbers)} (`{repeat}`)")
-    of_runs = [claim for claim in claims if not claim.is_identity]
+    # Formulas alone, numbers without chance, need no experiment.
+    of_runs = [
+        claim
+        for claim in claims
+        if not claim.steps or not all(step.is_exact for step in claim.steps)
+    ]
     theirs = [claim for claim in of_runs if claim.is_of_a_paper]
     ours = [claim for claim in of_runs if not claim.is_of_a_paper]
     untested = sum(claim.remark.startswith("not tested") for claim in theirs)
     decided = [place for place, claim in enumerate(of_runs) if claim.verdict in (HOLDS, FAILS)]
     together = _all_tests(of_runs)
     stay = sum(together.verdict(place) == of_runs[place].verdict for place in decided)
-    seeds = max((one.seeds for one in theirs if one.verdict == UNDECIDED), default=0)
+    numbers = [one.numbers or {} for one in theirs if one.verdict == UNDECIDED]
+    seeds = max((each.seeds for of_claim in numbers for each in of_claim.values()), default=0)
     lines.append(
         f"Of the claims of the two papers {_tally(theirs)} (at most {seeds} seeds, which tell only"
         f" large differences from chance), and {untested} could not be tested at this scale. Of our"

@@ -73,16 +73,6 @@ class Claim:
         return Family([claim.steps for claim in self.family]), self.family.index(self)
 
     @property
-    def is_identity(self) -> bool:
-        """Whether it compares numbers without chance alone: formulas, which need no experiment."""
-        return bool(self.steps) and all(step.is_exact for step in self.steps)
-
-    @property
-    def seeds(self) -> int:
-        """The most seeds that one of our numbers is a mean over; 0 before all is recorded."""
-        return max((number.seeds for number in (self.numbers or {}).values()), default=0)
-
-    @property
     def is_of_a_paper(self) -> bool:
         """Whether a paper says it; of a question of our own `published` says "no paper ..."."""
         return not self.published.startswith("no paper")

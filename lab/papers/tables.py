@@ -1,4 +1,4 @@
-"""The papers' tables, what is published beside ours, in Markdown and LaTeX.
+"""The papers' tables, what is published beside ours, in Markdown.
 
 | table of | published | ours |
 |---|---|---|
@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from lab.latex import escaped
 from lab.mathematics.formula import formula_weight
 from lab.mathematics.objectives import objective
 from lab.mathematics.weights import induced_weight
@@ -192,27 +191,3 @@ def markdown(item: Item) -> str:
     if notes:
         page += ["", "The paper on this:", "", *notes]
     return "\n".join(page) + "\n"
-
-
-def latex(item: Item) -> str:
-    r"""The table in LaTeX, for a document with \usepackage{booktabs}."""
-    table = lines(item)
-    head, *body = (rf"{' & '.join(map(escaped, line))} \\" for line in table)
-    rows = "\n".join(body)
-    keys = text_columns(item)
-    alignment = "l" * keys + "r" * (len(table[0]) - keys)
-    notes = [r"\par\footnotesize", *map(escaped, item.notes)] if item.notes else []
-    below = "".join(f"\n{line}" for line in notes)
-    return rf"""\begin{{table}}
-\centering
-\small
-\caption{{{escaped(caption(item))}}}
-\begin{{tabular}}{{{alignment}}}
-\toprule
-{head}
-\midrule
-{rows}
-\bottomrule
-\end{{tabular}}{below}
-\end{{table}}
-"""

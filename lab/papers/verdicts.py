@@ -55,7 +55,7 @@ class Step:
         """Left against right, paired; None if no chance, or an unknown one, is between them."""
         if self.is_exact or "one run" in (self.a.over, self.b.over):
             return None
-        return compare(*self._pairs, self._over, within=(0, 1) if self.is_of_shares else None)
+        return compare(*self._paired, within=(0, 1) if self.is_of_shares else None)
 
     @property
     def is_of_shares(self) -> bool:
@@ -68,19 +68,13 @@ class Step:
         return self.a.over == self.b.over == "exact"
 
     @property
-    def _over(self) -> Over:
-        """The axes of chance between the two, where there is a `comparison`."""
+    def _paired(self) -> tuple[np.ndarray, np.ndarray, Over]:
+        """Where there is a `comparison` the values of both, and the axes of chance between them.
+
+        A constant is repeated as often as there are values of the other.
+        """
         over = self.b.over if self.a.over == "exact" else self.a.over
         assert over != "exact" and over != "one run"
-        return over
-
-    @property
-    def _difference(self) -> np.ndarray:
-        return np.subtract(*self._pairs)
-
-    @property
-    def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """The values of both, a constant as often as there are values of the other."""
         is_one_constant = "exact" in (self.a.over, self.b.over)
         if not is_one_constant and (self.a.over, self.a.items) != (self.b.over, self.b.items):
             raise LabError(
@@ -88,14 +82,15 @@ class Step:
                 " compare numbers that were, or leave the order out"
             )
         a, b = np.broadcast_arrays(self.a.values, self.b.values)
-        return a, b
+        return a, b, over
 
     @cached_property
     def tests(self) -> list[tuple[str, float]]:
         """The verdicts that chance could have caused, each with its p-value before Holm."""
         if self.comparison is None:
             return []
-        difference, over = self._difference, self._over
+        a, b, over = self._paired
+        difference = a - b
         if self.sign == "=" and self.margin is None:
             return [(FAILS, self.comparison.p_value)]
         mean = float(difference.mean())
@@ -140,7 +135,8 @@ class Step:
         if verdict == UNDECIDED and self.sign == "=" and self.margin is None:
             words.append("no margin was named before the runs")
         elif verdict == UNDECIDED:
-            shown = detectable(self._difference, self._over, 1 - LEVEL / tests)
+            a, b, over = self._paired
+            shown = detectable(a - b, over, 1 - LEVEL / tests)
             if self.is_of_shares and shown > 1:
                 words.append("no difference between two shares would have shown")
             else:

@@ -2,17 +2,16 @@
 
 A figure is one script in figures/ with three parts: `CAPTION`, `table()`, and `draw(table)`. A
 figure of recorded runs also has `records()`, which loads them, and its table is `table(records)`.
-It is saved as five files and a sixth:
+It is saved as four files and a fifth:
 
 NAME.pdf, NAME.png     the picture
 NAME.csv               the data that is drawn
-NAME.json              caption, runs with their commands, hashes of the data and of the records
-NAME.tex               for LaTeX: a figure environment with the caption, scale, seeds and n
+NAME.json              caption, problems of each run, runs with their commands
 provenance/NAME.json   commits, versions, and each run's device and seconds
 
 The picture is drawn from the data file, and a data file stays where the numbers are the same but
-for another processor's last digits: so whoever draws the same gets the same bytes of all five. What
-else varies is in the sixth, which git ignores; of recorded runs, data/results keeps it too.
+for another processor's last digits: so whoever draws the same gets the same bytes of all four. What
+else varies is in the fifth, which git ignores; of recorded runs, data/results keeps it too.
 
 A figure is judged by its data: tests/test_figures.py computes every table again and compares it
 with the committed file. Matplotlib is loaded where something is drawn: the papers' verdicts read
@@ -21,7 +20,6 @@ these files without it.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import io
 import json
@@ -36,7 +34,6 @@ import numpy as np
 import pandas as pd
 
 from lab.errors import LabError, unknown
-from lab.latex import escaped
 from lab.plugins import user_code
 from lab.project import project
 from lab.runs.experiments import experiment
@@ -47,7 +44,6 @@ from lab.runs.sweep_results import Results, own_runs, reads_own_runs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COLUMN, PAGE = 3.25, 6.75  # ICML's widths of a column and of the text, in inches
 AGREEMENT = 1e-6  # relative, of numbers that another processor gives for the same runs
 
 
@@ -66,12 +62,10 @@ def out_folder() -> Path:
     return Path(os.environ.get("LAB_FIGURES") or usual)
 
 
-def save(
-    figure: Figure, name: str, table: pd.DataFrame, caption: str, records: Results | None = None
-) -> None:
+def save(figure: Figure, name: str, caption: str, records: Results | None = None) -> None:
     """Write the files of a figure beside its data, which `kept_data` has written.
 
-    `table` is the table that is drawn, `records` the runs that it was computed from.
+    `records` are the runs that the data were computed from.
     """
     folder = out_folder()
     runs = dict(sorted(records.runs.items())) if records else {}
@@ -81,17 +75,12 @@ def save(
         "caption": " ".join(caption.split()),
         "command": f"lab figures {'--own ' if reads_own_runs() else ''}{name}",
         "data": f"{name}.csv",
-        "data_sha256": hashlib.sha256((folder / f"{name}.csv").read_bytes()).hexdigest(),
-        "records_sha256": _digest(records) if records else None,
         "problems": sorted(problems),  # that each run measured
-        "intervals": _interval_counts(table),
         "runs": _identities(runs),
     }
-    wide = figure.get_figwidth() > COLUMN
     for kind, content in picture_files(figure, name).items():
         write_atomically(folder / f"{name}.{kind}", content)
     write_json(folder / f"{name}.json", record)
-    write_atomically(folder / f"{name}.tex", latex_text(record, wide))
     (folder / "provenance").mkdir(exist_ok=True)  # git ignores it, so that a clone has none
     provenance = {
         "figure": name,
@@ -137,17 +126,6 @@ def agree(then: pd.DataFrame, now: pd.DataFrame, near: float = AGREEMENT) -> boo
     return True
 
 
-def _digest(records: Results) -> str:
-    """The hash of what was recorded."""
-    from pandas.util import hash_pandas_object
-
-    content = hashlib.sha256()
-    for table in (records.metrics, records.groups):
-        content.update(" ".join(table).encode())
-        content.update(hash_pandas_object(table, index=False).to_numpy().tobytes())
-    return content.hexdigest()
-
-
 def picture_files(figure: Figure, name: str) -> dict[str, bytes]:
     """The content of NAME.pdf and NAME.png by their endings; the figure is closed.
 
@@ -182,58 +160,6 @@ def _identities(runs: dict[str, dict[str, Any]]) -> dict[str, Any]:
             "command": experiments[run["params"]["experiment"]].command(scale, parameters),
         }
     return identities
-
-
-def _interval_counts(table: pd.DataFrame) -> dict[str, Any]:
-    """How many rows are drawn, how many with an interval, and over how many items, where stated.
-
-    The sizes are those in the columns "seeds", "problems" or "n" of the rows with an interval.
-    """
-    if "low" not in table:
-        return {}
-    with_interval = table[table["low"].notna()]
-    items = {"seeds": "seeds", "problems": "problems", "n": "problems"}
-    sizes = {
-        items[column]: sorted({int(size) for size in with_interval[column]})
-        for column in items
-        if column in table
-    }
-    return {"rows": len(table), "with_interval": len(with_interval), "over": sizes}
-
-
-def latex_text(record: dict[str, Any], wide: bool) -> str:
-    """The figure environment of a paper; `wide` is wider than a column."""
-    environment = "figure*" if wide else "figure"
-    return rf"""\begin{{{environment}}}[t]
-\centering
-\includegraphics{{{record["figure"]}.pdf}}
-\caption{{{escaped(record["caption"])} {escaped(footer(record))}}}
-\label{{fig:{record["figure"]}}}
-\end{{{environment}}}
-"""
-
-
-def footer(record: dict[str, Any]) -> str:
-    """What a figure was drawn from: scale, runs, seeds and n, as its record holds them."""
-    runs = record["runs"].values()
-
-    def all_of(key: str) -> str:
-        return ", ".join(sorted({str(run[key]) for run in runs})) or "none"
-
-    if not runs:
-        return "Scale: none, formulas and no runs. Seeds: none. n: none. Device: any."
-    n = " or ".join(map(str, record["problems"]))
-    words = (
-        f"Scale: {all_of('scale')}. Runs: {len(runs)}. Seeds: {all_of('seed')}. n: {n}"
-        " problems a run."
-    )
-    if drawn := record["intervals"]:
-        over = "".join(
-            f", over {' or '.join(map(str, sizes))} {items}"
-            for items, sizes in drawn["over"].items()
-        )
-        words += f" Rows drawn: {drawn['rows']}, {drawn['with_interval']} with an interval{over}."
-    return words
 
 
 def figure_names() -> list[str]:
@@ -273,7 +199,7 @@ def draw_figure(name: str) -> None:
     with user_code("its script", str(script.__file__)):
         records = script.records() if hasattr(script, "records") else None
         table = kept_data(name, script.table() if records is None else script.table(records))
-        save(script.draw(table), name, table, script.CAPTION, records)
+        save(script.draw(table), name, script.CAPTION, records)
 
 
 def load(name: str) -> ModuleType:

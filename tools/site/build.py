@@ -77,7 +77,7 @@ def figures() -> str:
     parts = ["# All figures\n"]
     for path in sorted((ROOT / "figures" / "out").glob("*.json")):
         name, caption = path.stem, json.loads(path.read_text())["caption"]
-        links = ", ".join(f"[{kind}](figures/out/{name}.{kind})" for kind in ("csv", "pdf", "tex"))
+        links = ", ".join(f"[{kind}](figures/out/{name}.{kind})" for kind in ("csv", "pdf"))
         parts.append(f"## {name}\n\n![{name}](figures/out/{name}.png)\n\n{caption} ({links})\n")
     return "\n".join(parts)
 
