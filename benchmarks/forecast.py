@@ -1,11 +1,13 @@
 """How well `lab forecast` forecasts, beside four baselines: `python benchmarks/forecast.py`.
 
 By the rules of data/forecast/protocol.toml, from the counts in data/forecast and data/outside. With
-`--write` the tables of docs/forecast.md are written anew; `--develop` reads only the trainings that
-the model was developed on.
+`--write` the tables of docs/forecast.md are written anew, and what `lab forecast` says of them;
+`--develop` reads only the trainings that the model was developed on, and `--stopping` judges only
+the rule that stops a training by its forecast.
 """
 
 import argparse
+import json
 import re
 import sys
 import tomllib
@@ -25,7 +27,10 @@ sys.path.insert(0, str(ROOT))
 from lab.mathematics import forecast as model  # noqa: E402
 from lab.mathematics.forecast import LOG_ODDS, P  # noqa: E402
 from lab.mathematics.stats import mean_interval  # noqa: E402
-from lab.show.forecast import mean_draws, visits_of  # noqa: E402
+from lab.runs import configure  # noqa: E402
+from lab.show.forecast import FURTHEST, MEASURED, gains, mean_draws, measured, visits_of  # noqa: E402
+from lab.toy import tabular  # noqa: E402
+from lab.training.records import records  # noqa: E402
 
 FOLDER, PAGE = ROOT / "data" / "forecast", ROOT / "docs" / "forecast.md"
 PROTOCOL = tomllib.loads((FOLDER / "protocol.toml").read_text())
@@ -93,16 +98,16 @@ def mean_curve(first: Counts, recipe: str, ahead: int) -> Iterator[tuple[np.ndar
 
 
 def random_walk(first: Counts, recipe: str, ahead: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    chance, cell = model._chances(*first)
+    chance, cell = model.chances(*first)
     flat, still = np.ones(len(P)), np.zeros(cell.shape[1] - 1)
-    start = model._smooth(chance[cell[:, 0]] * chance[cell[:, 1]])
+    start = model.smooth(chance[cell[:, 0]] * chance[cell[:, 1]])
     spread = max(
-        model.SPREADS, key=lambda s: model._filter(cell[:400], chance, start, flat, s, still)[0]
+        model.SPREADS, key=lambda s: model.filtered(cell[:400], chance, start, flat, s, still)[0]
     )
-    start = model._smooth(model._backward(cell, chance, flat, spread, still))
-    mass = model._filter(cell, chance, start, flat, spread, still)[1]
+    start = model.smooth(model.backward(cell, chance, flat, spread, still))
+    mass = model.filtered(cell, chance, start, flat, spread, still)[1]
     for _ in range(ahead):
-        mass = mass @ model._move(0.0, flat, spread)
+        mass = mass @ model.move(0.0, flat, spread)
         yield mass, (mass @ P).mean(keepdims=True)
 
 
@@ -118,7 +123,7 @@ def logistic(first: Counts, recipe: str, ahead: int) -> Iterator[tuple[np.ndarra
             logs += binom.logpmf(pairs[1][:, None], pairs[0][:, None], p)[cell.ravel()]
         largest = logs.max(axis=1, keepdims=True)
         history = np.exp(logs - largest)
-        start = model._smooth(history)
+        start = model.smooth(history)
         return history * start, largest[:, 0]
 
     def loss(slope: float) -> float:
@@ -131,7 +136,7 @@ def logistic(first: Counts, recipe: str, ahead: int) -> Iterator[tuple[np.ndarra
     joint, _ = start_and_history(slope)
     mass = joint / joint.sum(axis=1, keepdims=True)
     for step in range(1, ahead + 1):
-        paths = [model._kernel(LOG_ODDS + step * each, 0.05) for each in slopes]
+        paths = [model.kernel(LOG_ODDS + step * each, 0.05) for each in slopes]
         means = np.array([mass.mean(axis=0) @ path @ P for path in paths])
         yield mass @ np.mean(paths, axis=0), means
 
@@ -273,18 +278,153 @@ def by_training(table: pd.DataFrame) -> list[str]:
     return lines
 
 
+# --- The rule that stops a training ---------------------------------------------------------------
+
+
+class Stopped(NamedTuple):
+    """The first stop of a training by the rule: at which part of its visits, and what it missed.
+
+    `gain` is what the mean rose by within the visits ahead, `rest` to the end; all nan without one.
+    """
+
+    part: float
+    gain: float
+    rest: float
+
+
+def first_stops(counts: Counts, recipe: str, rates: np.ndarray) -> dict[float, Stopped]:
+    """The rule applied at its parts, by `least`; `rates` are the true means, or K/n, by visit."""
+    rule, (n, right) = PROTOCOL["stopping"], counts
+    visits = n.shape[1]
+    stops: dict[float, Stopped] = {}
+    for part in rule["parts"]:
+        seen = max(2, round(part * visits))
+        last = min(visits, seen + rule["ahead"] * seen)
+        found = model.fit(n[:, :seen], right[:, :seen], recipe)
+        *_, later = found.later(last - seen)
+        expected = np.quantile(gains(found, later), PROTOCOL["level"])
+        before = rates[seen - 2 : seen].mean()
+        gain, rest = rates[last - 2 : last].mean() - before, rates[-2:].mean() - before
+        for least in rule["least"]:
+            if expected <= least:
+                stops.setdefault(least, Stopped(seen / visits, gain, rest))
+        if len(stops) == len(rule["least"]):
+            break
+    return stops
+
+
+def simulated() -> Iterator[tuple[str, str, Counts, np.ndarray]]:
+    """Trainings whose pass rates are known: name, recipe, counts, and true means by visit."""
+    rule = PROTOCOL["stopping"]
+    usual = configure("tabular").learning_rate
+    for recipe in rule["estimators"]:
+        for rate in rule["rates"]:
+            for seed in range(rule["seeds"]):
+                given = {"learning_rate": rate * usual, "log_every": 10, "seed": seed}
+                config = configure("tabular", estimator=recipe, rollouts=16, **given)
+                told = [each.groups["pass_rate"] for each in records(tabular.train(config))]
+                p = np.stack(told, axis=1).astype(float)
+                n = np.full(p.shape, 16)
+                right = np.random.default_rng(seed).binomial(n, p)
+                yield f"rate {rate:g}", recipe, (n, right), p.mean(axis=0)
+
+
+def stops(kind: str) -> pd.DataFrame:
+    """A row for each training and `least`."""
+    rows = []
+    if kind == "simulated":
+        each = simulated()
+    else:
+        each = (
+            (name, recipe, counts, (counts[1].sum(axis=0) / counts[0].sum(axis=0)))
+            for name, recipe, counts in trainings(kind)
+        )
+    for name, recipe, counts, rates in each:
+        found = first_stops(counts, recipe, rates)
+        for least in PROTOCOL["stopping"]["least"]:
+            stop = found.get(least, Stopped(np.nan, np.nan, np.nan))
+            rows.append({"name": name, "recipe": recipe, "least": least} | stop._asdict())
+        print(rows[-2:], file=sys.stderr, flush=True)
+    return pd.DataFrame(rows)
+
+
+def stopping_lines(tables: dict[str, pd.DataFrame]) -> list[str]:
+    """The rule's table in Markdown."""
+    lines = [
+        "| trainings | no gain above | stopped | of them gained more within the visits ahead |"
+        " to the end | first stop, mean part of the visits |",
+        "|---|---|---|---|---|---|",
+    ]
+    for kind, table in tables.items():
+        groups = [(kind, table)]
+        if kind == "simulated":
+            groups += [(f"simulated, {name}", part) for name, part in table.groupby("name")]
+        for name, part in groups:
+            for least, rows in part.groupby("least"):
+                stopped = rows.dropna()
+                lines.append(
+                    f"| {name} | {least:g} | {len(stopped)} of {len(rows)} |"
+                    f" {(stopped['gain'] > least).sum()} | {(stopped['rest'] > least).sum()} |"
+                    f" {f'{stopped.part.mean():.2f}' if len(stopped) else ''} |"
+                )
+    return lines
+
+
+def held(ours_: pd.DataFrame) -> str:
+    """What `lab forecast` says of its forecasts: how often the mean at the end was inside."""
+    words = [
+        f"{rows['covers'].sum()} ({(1 - part) / part:g} times as far ahead as was seen)"
+        for part, rows in sorted(ours_.groupby("part"), reverse=True)
+        if (1 - part) / part <= FURTHEST
+    ]
+    return (
+        f"of {ours_['training'].nunique()} trainings that the model was not chosen on,"
+        f" {' and '.join(words)} ended with their mean in its interval; what another estimator, N"
+        " or learning rate would have done is not known (docs/forecast.md)"
+    )
+
+
+def what_it_stopped(confirm: pd.DataFrame) -> str:
+    """What `lab forecast --stop-when` says of its rule."""
+    words = []
+    for least, rows in confirm.groupby("least"):
+        stopped = rows.dropna()
+        gained = (stopped["gain"] > least).sum()
+        words.append(f"with {least:g} {len(stopped)}, of which {gained} gained more")
+    trainings = confirm["name"].nunique()
+    return (
+        f"of {trainings} recorded trainings this rule stopped {'; '.join(words)} (docs/forecast.md)"
+    )
+
+
+def written(page: str, mark: str, lines: list[str]) -> str:
+    """The page with these lines below their mark."""
+    before, _, rest = page.partition(f"<!-- {mark} -->")
+    block = "\n".join((f"<!-- {mark} -->", *lines, "<!-- end -->"))
+    return before + block + rest.partition("<!-- end -->")[2] if rest else page
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--develop", action="store_true")
+    parser.add_argument("--stopping", action="store_true")
     asked = parser.parse_args()
-    page = PAGE.read_text() if asked.write else ""
-    for use in ["develop"] if asked.develop else ["develop", "confirm"]:
+    page, told = PAGE.read_text(), measured()
+    blocks = {}
+    uses = [] if asked.stopping else ["develop"] if asked.develop else ["develop", "confirm"]
+    for use in uses:
         table = rows_of(use)
-        for mark, lines in ((use, summary(table)), (f"{use}, each", by_training(table))):
-            print(*lines, sep="\n")
-            block = "\n".join((f"<!-- {mark} -->", *lines, "<!-- end -->"))
-            before, _, rest = page.partition(f"<!-- {mark} -->")
-            page = before + block + rest.partition("<!-- end -->")[2] if rest else page
+        blocks |= {use: summary(table), f"{use}, each": by_training(table)}
+        if use == "confirm":
+            told["held"] = held(table[table["by"] == "lab forecast"])
+    if not asked.develop:
+        found = {kind: stops(kind) for kind in ("confirm", "develop", "simulated")}
+        blocks["stopping"] = stopping_lines(found)
+        told["stopped"] = what_it_stopped(found["confirm"])
+    for mark, lines in blocks.items():
+        print(*lines, sep="\n")
+        page = written(page, mark, lines)
     if asked.write:
         PAGE.write_text(page)
+        MEASURED.write_text(json.dumps(told, indent=1) + "\n")

@@ -11,9 +11,9 @@ from lab.show import plots, rate_flow
 
 CAPTION = """(a) Of the mazes with a pass rate in a range, how many have a lower one 40 steps later.
 The runs of maze_fallen: 192 mazes of 7x7, exact pass rates, all ten intervals; mean of 5 seeds with
-its 95% t interval. (b) What a maze's own gradient does to its log p, by formula: w(p) p in units of
-|grad log p|^2, at N = 64. Vertical: 1/64. The claims on (a) in docs/why_mazes_fall.md were written
-before it was computed."""
+its 95% t interval, drawn at the middle of the range. (b) What a maze's own gradient does to its
+log p, by formula: w(p) p in units of |grad log p|^2, at N = 64. Vertical: 1/64. The claims on (a)
+in docs/why_mazes_fall.md were written before it was computed."""
 
 LOOKS = {
     "ml": plots.line_style("ml")._replace(label="exact ML"),
@@ -56,24 +56,32 @@ def table(recorded: Results) -> pd.DataFrame:
 
 def draw(table: pd.DataFrame) -> Figure:
     figure, (falls, pushes) = plots.panels(columns=2, width=plots.PAGE, height=2.7)
-    rates = np.logspace(-12, -0.002, 400)
+    odds = np.linspace(*rate_flow.LIMITS, 400)
+    rates = 1 / (1 + 10**-odds)
     drawn = table[~table["pass_rate"].isin(("below 1/64", "1/64 to 1/4")) | (table["from"] > 0)]
     drawn = drawn.drop_duplicates(["objective", "from", "to"])
-    for objective, look in LOOKS.items():
+    for place, (objective, look) in enumerate(LOOKS.items()):
         part = drawn[drawn["objective"] == objective].sort_values("from")
         middle = np.sqrt(np.maximum(part["from"], 1e-12) * np.minimum(part["to"], 0.99))
-        x = rate_flow.log_odds(middle.to_numpy())
-        style = look.line | {"marker": look.marker, "markersize": 3}
-        falls.plot(x, part["share of falls"], label=look.label, **style)
-        falls.fill_between(x, part["low"], part["high"], color=look.line["color"], alpha=0.15)
+        x = rate_flow.log_odds(middle.to_numpy()) + 0.15 * (place - 1)  # bars side by side
+        style = look.line | {"marker": look.marker, "markersize": 3, "linewidth": 1}
+        ends = np.abs(part[["low", "high"]].to_numpy().T - part["share of falls"].to_numpy())
+        falls.errorbar(x, part["share of falls"], ends, label=look.label, elinewidth=0.8, **style)
         weight = 1 / rates if objective == "ml" else induced_weight(objective, ROLLOUTS, rates)
-        pushes.plot(rate_flow.log_odds(rates), weight * rates, **look.line)
-    falls.set(ylim=(-0.02, 1.02), ylabel="share that falls in 40 steps", xlabel="pass rate now")
-    pushes.set(yscale="log", ylim=(1e-6, 20), ylabel="own push, w(p) p", xlabel="pass rate")
+        pushes.plot(odds, weight * rates, **look.line)
+    falls.set(ylim=(-0.02, 1.02), ylabel="share that falls in 40 steps", title="what mazes do")
+    pushes.set(yscale="log", ylim=(1e-6, 20), ylabel="own push, w(p) p", title="by formula")
     places = rate_flow.log_odds(np.array(list(rate_flow.TICKS)))
+    [mark] = rate_flow.log_odds(np.array([1 / ROLLOUTS]))
     for panel in (falls, pushes):
         panel.set(xticks=places, xticklabels=rate_flow.TICKS.values(), xlim=rate_flow.LIMITS)
-        panel.axvline(rate_flow.log_odds(np.array([1 / 64]))[0], color="black", linewidth=0.6)
+        panel.set_xlabel("pass rate")
+        panel.axvline(mark, color="black", linewidth=0.6)
+        top = panel.get_xaxis_transform()
+        panel.annotate(
+            "1/64", (mark, 1), (2, -1), xycoords=top, textcoords="offset points", va="top"
+        )
     plots.letter((falls, pushes))
-    figure.legend(*falls.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    handles, labels = falls.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3)
     return figure

@@ -31,7 +31,9 @@ def table(recorded: Results) -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    figure, (curves, starts, ends) = plots.panels(columns=3, width=plots.PAGE, height=2.6)
+    figure, (curves, starts, ends) = plots.panels(
+        columns=3, width=plots.PAGE, height=2.6, sharey=True
+    )
     for sweep, look in LOOKS.items():
         of_sweep = table[table["sweep"] == sweep]
         rates = of_sweep.pivot(index=["objective", "seed"], columns="step", values="pass@1")
@@ -39,9 +41,10 @@ def draw(table: pd.DataFrame) -> Figure:
         curves.plot(maxrl.columns, maxrl.T, markersize=3, linewidth=0.8, **look)
         starts.plot(maxrl[0], maxrl[640], linestyle="none", label=sweep, **look)
         ends.plot(grpo[640], maxrl[640], linestyle="none", **look)
-    curves.set(xlabel="step", ylabel="MaxRL, pass@1", ylim=(0, 0.8))
-    starts.set(xlabel="pass@1 of the start", ylabel="MaxRL at the end", ylim=(0, 0.8))
-    ends.set(xlabel="GRPO at the end", ylabel="MaxRL at the end", xlim=(0, 0.8), ylim=(0, 0.8))
+    ends.axline((0, 0), slope=1, color=plots.GREY, linewidth=0.6)
+    curves.set(xlabel="step", ylabel="MaxRL, pass@1", ylim=(0, 0.8), title="while it trains")
+    starts.set(xlabel="pass@1 of the start", title="at the end")
+    ends.set(xlabel="GRPO at the end", xlim=(0, 0.8), title="at the end; line: as GRPO")
     plots.letter((curves, starts, ends))
     figure.legend(*starts.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure

@@ -531,7 +531,7 @@ def _forecast(arguments: argparse.Namespace) -> None:
 
     choice = _choice(arguments)
     given = arguments.path, arguments.visits, arguments.estimator, arguments.rollouts
-    _print_report(arguments, forecast(*given, choice), draw)
+    _print_report(arguments, forecast(*given, choice, arguments.stop_when), draw)
 
 
 def _print_report(

@@ -172,34 +172,10 @@ def test_groups_of_one_problem_are_told_from_problems_and_depend_on_each_other(t
     assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
 
 
-def test_finer_bins_come_with_more_rollouts(tmp_path):
-    rng = np.random.default_rng(0)
-    for n, bins in ((4, 3), (64, 7)):
-        correct = rng.binomial(n, rng.beta(0.35, 0.45, 30))
-        table = audit(write(pd.DataFrame({"n": n, "k": correct}), tmp_path / "counts.csv")).table
-        assert table[table["what"] == "share of problems"]["at"].nunique() == bins
-
-
-def test_problems_with_different_n_are_audited_for_the_commonest(tmp_path):
-    counts = pd.DataFrame({"n": [8] * 30 + [6] * 20 + [16] * 10, "k": [0, 3, 6] * 20})
-    found = audit(write(counts, tmp_path / "counts.csv"))
-    assert "share of gradient, N = 8" in set(found.table["what"]) and found.reach == 16
-    assert "share of gradient, N = 12" in set(
-        audit(tmp_path / "counts.csv", rollouts=12).table["what"]
-    )
-
-
 def test_an_objective_is_left_out_only_where_groups_are_too_small_for_it(simulated):
     table = audit(simulated[0], ("rloo", "pkpo(k=8)")).table
     sizes = table[table["what"] == "mean gradient"].groupby("by")["at"].apply(list)
     assert sizes["rloo"] == [2, 4, 8, 16, 32, 64] and sizes["pkpo(k=8)"] == [8, 16, 32, 64]
-
-
-def test_a_file_of_dead_groups_is_audited(tmp_path):
-    found = audit(write(pd.DataFrame({"n": 8, "k": [0] * 12 + [8] * 8}), tmp_path / "counts.csv"))
-    row = value(found, "share of groups", "dead", 8)
-    assert 0.9 < row.value < 1  # twenty dead groups do not rule out that the next one lives
-    assert value(found, "mean gradient", "rloo", 8).value < 0.02
 
 
 def test_the_report_tells_every_number(simulated):

@@ -8,7 +8,6 @@ import pytest
 from specs import SPECS
 
 import lab
-from lab.cli import main
 from lab.errors import LabError
 from lab.runs.experiments import experiment, read_assignments
 from lab.show.explain import DOTS, HEIGHT, WIDTH, explain, plot
@@ -119,17 +118,6 @@ def test_one_over_p_is_a_straight_falling_line_from_corner_to_corner():
     assert np.abs(height - straight).max() <= 1
 
 
-def test_the_second_curve_is_dotted_and_the_axes_say_their_ends():
-    text = plot(X, [np.ones_like(X), np.full_like(X, 100.0)])
-    lit = dots(text)
-    assert lit[-1].sum() == 2 * WIDTH and lit[0].sum() == np.ceil(2 * WIDTH / 3)
-    lines = text.splitlines()
-    assert (
-        lines[0].split("│")[0].strip() == "100" and lines[HEIGHT - 1].split("│")[0].strip() == "1"
-    )
-    assert lines[-1].split() == ["0.001", "p", "0.999"]
-
-
 def test_what_is_zero_negative_or_infinite_is_left_out():
     curve = np.where(X < 0.01, 0.0, np.where(X < 0.1, -1.0, np.where(X < 0.5, np.inf, X)))
     lit = dots(plot(X, [curve]))
@@ -138,10 +126,3 @@ def test_what_is_zero_negative_or_infinite_is_left_out():
 
 
 # --- The command --------------------------------------------------------------------------------
-
-
-def test_the_command_explains_a_recipe_or_refuses_it_with_one_sentence(capsys):
-    assert main(["explain", "maxrl, gate=drop", "--rollouts", "8"]) == 0
-    assert capsys.readouterr().out.startswith("MaxRL in a recipe   maxrl, N=8, gate=drop\n")
-    assert main(["explain", "maxrl, gate=drp"]) == 1
-    assert capsys.readouterr().err.startswith("lab: unknown gate 'drp': did you mean 'drop'?")

@@ -1,5 +1,6 @@
 import itertools
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,8 @@ import pytest
 from lab.errors import LabError
 from lab.mathematics import forecast
 from lab.mathematics.forecast import LOG_ODDS, P, fit
-from lab.show.forecast import draw, visits_of
+from lab.project import CHECKOUT
+from lab.show.forecast import draw, gains, measured, visits_of
 from lab.show.forecast import forecast as report
 
 
@@ -35,10 +37,10 @@ def test_the_filter_is_the_sum_over_all_paths(monkeypatch):
     monkeypatch.setattr(forecast, "LOG_ODDS", np.linspace(-2, 2, 5))
     monkeypatch.setattr(forecast, "P", 1 / (1 + np.exp(-forecast.LOG_ODDS)))
     right = np.array([[0, 1, 2], [1, 1, 0]])
-    chance, cell = forecast._chances(np.full_like(right, 2), right)
+    chance, cell = forecast.chances(np.full_like(right, 2), right)
     start, drift, spread, shifts = np.full(5, 0.2), np.ones(5), 0.6, np.array([0.3, -0.2])
-    likelihood, mass, *_ = forecast._filter(cell, chance, start, drift, spread, shifts)
-    moves = [forecast._move(shift, drift, spread) for shift in shifts]
+    likelihood, mass, *_ = forecast.filtered(cell, chance, start, drift, spread, shifts)
+    moves = [forecast.move(shift, drift, spread) for shift in shifts]
     joint = np.zeros((2, 5))
     for path in itertools.product(range(5), repeat=3):
         step = start[path[0]] * moves[0][path[0], path[1]] * moves[1][path[1], path[2]]
@@ -46,16 +48,16 @@ def test_the_filter_is_the_sum_over_all_paths(monkeypatch):
             joint[problem, path[2]] += step * np.prod(chance[cell[problem], path])
     assert likelihood == pytest.approx(np.log(joint.sum(axis=1)).sum(), abs=1e-10)
     np.testing.assert_allclose(mass, joint / joint.sum(axis=1, keepdims=True), atol=1e-12)
-    backward = forecast._backward(cell, chance, drift, spread, shifts)
+    backward = forecast.backward(cell, chance, drift, spread, shifts)
     ratio = (backward @ start)[0] / (backward @ start)[1]
     first = np.array(
-        [forecast._backward(cell[i : i + 1], chance, drift, spread, shifts) for i in (0, 1)]
+        [forecast.backward(cell[i : i + 1], chance, drift, spread, shifts) for i in (0, 1)]
     )
     assert np.allclose(first[:, 0], backward) and ratio > 0
 
 
 def test_a_pass_rate_without_a_shift_is_a_martingale():
-    move = forecast._move(0.0, np.ones(len(P)), 0.27)
+    move = forecast.move(0.0, np.ones(len(P)), 0.27)
     inner = np.abs(LOG_ODDS) < 6
     np.testing.assert_allclose((move @ P)[inner], P[inner], atol=1e-3)
 
@@ -109,6 +111,7 @@ def test_a_report_of_a_file_with_mixed_sizes(tmp_path):
     table(n, right).to_csv(tmp_path / "training.csv", index=False)
     found = report(tmp_path / "training.csv", ahead=3, rollouts=4)
     assert found.table["visit"].max() == 9 and "not known" in found.lines()[-1]
+    assert found.stop is None and "stop" not in "".join(found.lines())
     later = found.table[found.table["visit"] > 6]
     assert (later["low"] <= later["mean"]).all() and (later["mean"] <= later["high"]).all()
     rows = pd.DataFrame(json.loads(found.json())["problems"])
@@ -116,6 +119,49 @@ def test_a_report_of_a_file_with_mixed_sizes(tmp_path):
     assert ((rows["low"] <= rows["high"]) & (rows["high"] <= 4) & (rows["none"] <= 1)).all()
     assert ((rows["none"] > 0.05) == (rows["low"] == 0)).mean() > 0.95
     assert len(draw(found).axes) == 1
+
+
+def test_the_rule_stops_where_the_gain_that_is_left_is_small(tmp_path):
+    """A training that has ended and one that still rises; the rest is where the chance says."""
+    still, rising = tmp_path / "still.csv", tmp_path / "rising.csv"
+    table(*simulated(shift=0.0, spread=0.05, visits=12)).to_csv(still, index=False)
+    table(*simulated(shift=0.15, spread=0.05, visits=12)).to_csv(rising, index=False)
+    ended, goes_on = report(still, ahead=3, least=0.05), report(rising, ahead=6, least=0.05)
+    assert ended.stop and "stop: no gain above 0.05" in "\n".join(ended.lines())
+    assert not goes_on.stop and "go on: " in "\n".join(goes_on.lines())
+    told = json.loads(ended.json())["stop"]
+    assert told == {"least": 0.05, "gain": ended.gain, "stop": True} and ended.gain <= 0.05
+    assert report(still, ahead=3, least=ended.gain - 1e-6).stop is False
+    with pytest.raises(LabError, match="stop_when = 2"):
+        report(still, least=2.0)
+
+
+def test_the_rule_stops_few_simulated_trainings_that_would_have_gained():
+    """Trainings of the model, half of them over: of those stopped at most a tenth gain more."""
+    stopped = wrong = 0
+    for seed in range(24):
+        shift = 0.0 if seed % 2 else 0.05
+        n, right = simulated(problems=300, visits=16, shift=shift, spread=0.05, seed=seed)
+        found = fit(n[:, :8], right[:, :8])
+        *_, later = found.later(8)
+        if np.quantile(gains(found, later), 0.9) <= 0.05:
+            stopped += 1
+            wrong += right[:, -1].mean() / 8 - right[:, 7].mean() / 8 > 0.05
+    assert stopped >= 6 and wrong <= 0.1 * stopped + 1
+
+
+def test_what_is_told_of_the_measurement_is_what_the_page_says():
+    page = (CHECKOUT / "docs" / "forecast.md").read_text(encoding="utf-8")
+    confirm = page.split("<!-- confirm -->")[1]
+    inside = re.findall(r"\| (?:20|40)% \| lab forecast \|.* (\d+) of 15 \| \d+ of 15 \|", confirm)
+    later, much_later = inside[::-1]
+    words = f"of 15 .*, {later} .1.5 times .* and {much_later} .4 times"
+    assert re.match(words, measured()["held"])
+    rule = page.split("<!-- stopping -->")[1]
+    for least, stopped, gained in re.findall(
+        r"\| confirm \| (\S+) \| (\d+) of 15 \| (\d+) \|", rule
+    ):
+        assert f"with {least} {stopped}, of which {gained} gained more" in measured()["stopped"]
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,6 @@ from enumeration import (
     share_of_subsets_hit,
 )
 
-import lab
-
 N = 4
 # policies over a few answers, with the right ones: one or several of each, alike or not
 POLICIES = [
@@ -170,12 +168,6 @@ def test_l4_and_l5_groups_that_sum_to_zero_have_one_degree_less():
         assert weight(zero, p) == sum(c * x for c, x in zip(chances, phi, strict=True))
 
 
-def test_l5_at_two_rollouts_only_expected_reward_is_left():
-    for a in (Fraction(1), Fraction(-5, 3)):
-        weights = [weight(paid([0, a, 0], [0, -a, 0]), Fraction(k, 7), size=2) for k in (1, 3, 6)]
-        assert len(set(weights)) == 1
-
-
 def test_l6_the_weight_is_the_slope_of_the_mean_set_reward():
     a1, a0 = any_sequences(5)
     gaps = [a1[j + 1] - a0[j] for j in range(N)]
@@ -238,19 +230,6 @@ def test_the_ratio_to_the_oracle_baseline_without_conditions(policy, right, adva
     numerator = p * q * (q * v1 + p * v0) + square * (1 - 2 * p) ** 2 / (p * q)
     stated = w**2 * numerator / (v1 * D1 + v0 * D0 + N * square * var_z)
     assert w**2 * oracle / noise == stated
-
-
-def test_with_both_conditions_the_ratio_is_the_efficiency():
-    """Scores of equal spread v whose means hardly differ: |grad p|² = 1e-12 v."""
-    for p in (Fraction(1, 50), Fraction(3, 5)):
-        q, tiny = 1 - p, Fraction(1, 10**12)
-        for name, advantages in (("maxrl_eq6", eq6), ("maxrl_eq7", eq7)):
-            D1, D0, var_z = moments(advantages, p)
-            w = (1 - q**N) / p
-            ratio = (
-                w**2 * (p * q + tiny * (1 - 2 * p) ** 2 / (p * q)) / (D1 + D0 + N * tiny * var_z)
-            )
-            assert float(ratio) == pytest.approx(float(lab.efficiency(name, N, float(p))), rel=1e-8)
 
 
 @EVERY_POLICY

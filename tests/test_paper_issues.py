@@ -3,7 +3,6 @@
 What the official codes do is written out here naively, as they were read.
 """
 
-import csv
 import itertools
 import math
 import re
@@ -171,15 +170,3 @@ def test_the_gibbs_form_is_not_the_minimum_of_a2(row):
 
 
 # --- Runs ---------------------------------------------------------------------------------------
-
-
-def test_the_controls_are_those_of_the_figure():
-    with (ROOT / "figures/out/images_control.csv").open(encoding="utf-8") as file:
-        drawn = {
-            (row["setting"], row["objective"]): float(row["pass@1"])
-            for row in csv.DictReader(file)
-            if row["step"] == "300"
-        }
-    for (_, *cells), setting in zip(rows("MaxRL 3"), ("sgd", "norm", "adamw"), strict=True):
-        objectives = ("ml", "maxrl", "grpo", "reinforce_mean")
-        assert [float(cell) for cell in cells] == [near(drawn[setting, one]) for one in objectives]

@@ -33,20 +33,6 @@ def test_log_odds_are_symmetric_and_finite():
     assert np.isfinite(odds).all() and odds[4] == -300 and odds[5] > 14
 
 
-def test_every_maze_is_a_line_and_every_length_has_its_median():
-    figure, axes = plt.subplots()
-    table = flow()
-    table["log_odds"] = rate_flow.log_odds(table["pass_rate"])
-    rate_flow.draw_flow(axes, table)
-    named = [line for line in axes.lines if not line.get_label().startswith("_")]
-    assert len(axes.lines) == 3 + 2
-    assert [line.get_label() for line in named] == ["8 moves (n = 2)", "12 moves (n = 1)"]
-    lower = rate_flow.log_odds(np.array([0.1, 0.01]))
-    np.testing.assert_allclose(named[0].get_ydata(), lower)
-    labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels == ["$10^{-12}$", "$10^{-9}$", "$10^{-6}$", "$10^{-3}$", "1/2", "0.99"]
-
-
 def test_fallen_mazes_are_those_below_their_own_start_run_by_run():
     rates = {"a": [[0.5, 0.2], [0.4, 0.2], [0.6, 0.1]], "b": [[0.1, 0.1], [0.1, 0.0], [0.0, 0.0]]}
     rows = [

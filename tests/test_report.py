@@ -18,7 +18,7 @@ from lab.cli import main
 from lab.errors import LabError
 from lab.project import CHECKOUT as ROOT
 from lab.runs import Run, configure, train
-from lab.show import problem_rates, report, web_page
+from lab.show import problem_rates, report, report_plots, web_page
 
 SWEEP = """
 [[runs]]
@@ -125,16 +125,6 @@ def test_settings_that_do_not_tell_runs_apart_and_unknown_metrics_are_refused(fo
         report.curves(found, "pass@2", ["objective"])
 
 
-def test_all_curves_are_the_curves_of_each_metric(four):
-    found = report.gather([run.path for run in four])
-    table = report.all_curves(found, ["pass@1", "log-likelihood"], ["objective"])
-    for metric, part in table.groupby("metric"):
-        alone = report.curves(found, metric, ["objective"])
-        assert part["value"].tolist() == alone[metric].tolist()
-        assert part["low"].tolist() == alone["low"].tolist()
-    assert table.index.is_unique and set(table["metric"]) == {"pass@1", "log-likelihood"}
-
-
 def test_the_first_evaluation_comes_from_run_folders_and_recorded_runs_have_none(four, sweep):
     paths = [run.path for run in four]
     found = report.gather(paths)
@@ -151,6 +141,25 @@ def test_the_first_evaluation_comes_from_run_folders_and_recorded_runs_have_none
     assert recorded["evaluation"].unique().tolist() == ["last step"]
     with pytest.raises(LabError, match="only the last evaluation of these runs is here"):
         report.first_and_last(recorded)
+
+
+def test_a_fan_goes_on_from_each_run_whose_folder_is_here(runs):
+    """Sampled groups of three visits; recorded runs have none, and computed rates no noise."""
+    given = dict(scale="smoke", steps=4, log_every=2, pass_rates="sampled", samples=8)
+    made = [train(configure("maze", seed=seed, **given)) for seed in (0, 1)]
+    paths = [run.path for run in made]
+    table = report.fans(report.gather(paths), paths, ["rollouts"])
+    for run, rows in table.groupby("run"):
+        (own,) = (one for one in made if one.id == run)
+        rates = own.groups().assign(rate=lambda groups: groups["right"] / groups["n"])
+        seen = rows[rows["low"].isna()]
+        assert seen["mean"].tolist() == pytest.approx(rates.groupby("step")["rate"].mean().tolist())
+        later = rows[rows["visit"] > len(seen)]
+        assert len(later) == len(seen) and (later["low"] <= later["high"]).all()
+    assert len(report_plots.draw_fans(table).axes[0].lines) == 2
+    path = ROOT / "sweeps" / "maze.toml"
+    with pytest.raises(LabError, match="no folder of these runs is here"):
+        report.fans(report.gather([path]), [path], ["objective"])
 
 
 def without_groups(run: Run) -> None:
@@ -188,7 +197,8 @@ def test_the_command_writes_one_page_with_everything_in_it(
     assert capsys.readouterr().out.splitlines()[-1] == str(page)
     text = page.read_text(encoding="utf-8")
     assert text.count("data:image/png;base64,") == text.count("<img alt=") == 4
-    assert "No description" not in text and text.count("Left out") == 1  # answers
+    assert "No description" not in text
+    assert text.count("Left out") == 2  # answers, and the fan of pass rates that were computed
     assert "minus rloo" in text and all(run.id in text for run in four)
     assert not re.search(r"https?://|<script|@import", text)
     assert str(ROOT) not in text
@@ -215,7 +225,7 @@ def test_hostile_text_in_every_field_of_runs_is_shown_and_nothing_of_it_runs(
         assert tab.title() == "Report"
         assert tab.locator("script, [onerror], img:not([src^='data:'])").count() == 0
         shown = tab.locator("body").inner_text()
-    assert shown.count("Left out") == 1  # answers, which these runs do not store
+    assert shown.count("Left out") == 2  # answers and groups, which these runs do not sample
     for words in (*(f"{number}<img src=x" for number in range(4)), setting, f"minus {setting}"):
         assert words in shown
     cells = {HOSTILE: "column", f"command {HOSTILE}": "cell", f"device {HOSTILE}": "cell"}
@@ -270,7 +280,12 @@ def test_a_report_on_one_run_without_groups_says_what_it_leaves_out(four, tmp_pa
     without_groups(four[0])
     text = report.report([four[0].path], tmp_path / "page.html").read_text(encoding="utf-8")
     assert text.count("Left out: these runs recorded no pass rates of single problems") == 4
-    assert text.count("<img alt=") == 1 and "one seed" in text and "Traceback" not in text
+    assert (
+        text.count("Left out: ") == 6
+        and text.count("<img alt=") == 1
+        and "one seed" in text
+        and "Traceback" not in text
+    )
 
 
 def test_a_path_that_is_not_there_is_refused_with_an_example(refused):

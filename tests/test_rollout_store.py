@@ -83,5 +83,5 @@ def test_the_audit_reads_them_with_the_weighting_of_the_run(run):
     assert found.problems[0] == "a/0 of step 1" and found.meaning["step"].startswith("`step`")
     report = audit(run)
     assert "trained with maxrl, by the settings of the run" in report.notes
-    assert list(report.weights[1].columns) == ["maxrl", "rloo", "grpo", "pacs_anchor"]
-    assert np.allclose(report.weights[1].sum(), 1)
+    assert list(report.weights.columns) == ["maxrl", "rloo", "grpo", "pacs_anchor"]
+    assert np.allclose(report.weights.sum(), 1)

@@ -295,7 +295,7 @@ def test_settings_that_lie_with_rollouts_tell_how_they_were_weighted(tmp_path, c
 def test_the_weights_are_those_of_the_groups_as_they_lie(tmp_path):
     path = rollouts(tmp_path / "a.jsonl", lambda r: r - r.mean())
     report = audit(path, ("rloo", "maxrl", "nsr"))
-    weights = report.weights[1]
+    weights = report.weights
     assert list(weights.columns) == ["dr_grpo", "rloo", "maxrl", "nsr"]
     # of 4: K right ones get 1 - K/4, the others K/4 below; MaxRL divides that by K/4
     plain = np.array([2 * K * (4 - K) / 4 for K in (1, 2, 3)])

@@ -72,11 +72,11 @@ class Fit(NamedTuple):
 
     def later(self, ahead: int) -> Iterator[Later]:
         """The visits after the last one that was seen, one after the other."""
-        smear = _kernel(LOG_ODDS, self.noise)
+        smear = kernel(LOG_ODDS, self.noise)
         moved = [np.eye(len(P), dtype=np.float32)] * PATHS  # enough for chances, and twice as fast
         before = np.zeros(PATHS)
         for step, sums in enumerate(_paths(self.shifts, self.errors, whole("ahead", ahead)).T, 1):
-            moves = [_move(d, self.drift, self.spread) for d in sums - before]
+            moves = [move(d, self.drift, self.spread) for d in sums - before]
             moved = [a @ b.astype(np.float32) for a, b in zip(moved, moves, strict=True)]
             before = sums
             seen = np.stack(moved) @ smear
@@ -100,8 +100,8 @@ def fit(n: ArrayLike, right: ArrayLike, estimator: str | Estimator | None = None
     if not ((n >= 0) & (right >= 0) & (right <= n) & (n % 1 == 0) & (right % 1 == 0)).all():
         raise LabError("right must be whole numbers from 0 to n: correct the counts")
     n, right = n.astype(np.int64), right.astype(np.int64)
-    chance, cell = _chances(n, right)
-    start = _smooth(chance[cell[:, 0]] * chance[cell[:, 1]])
+    chance, cell = chances(n, right)
+    start = smooth(chance[cell[:, 0]] * chance[cell[:, 1]])
     few = cell[np.random.default_rng(0).permutation(len(cell))[:ENOUGH]]
     drifts = [np.ones(len(P))]
     if estimator is not None:
@@ -113,16 +113,16 @@ def fit(n: ArrayLike, right: ArrayLike, estimator: str | Estimator | None = None
         (_settings(few, chance, start, drift) for drift in drifts), key=lambda found: found[0]
     )
     _, drift, spread, noise = best
-    chance = chance @ _kernel(LOG_ODDS, noise).T
-    shifts = _filter(cell, chance, start, drift, spread)[2]
-    start = _smooth(_backward(cell, chance, drift, spread, shifts))
-    likelihood, mass, shifts, errors = _filter(cell, chance, start, drift, spread)
+    chance = chance @ kernel(LOG_ODDS, noise).T
+    shifts = filtered(cell, chance, start, drift, spread)[2]
+    start = smooth(backward(cell, chance, drift, spread, shifts))
+    likelihood, mass, shifts, errors = filtered(cell, chance, start, drift, spread)
     return Fit(
         n.shape[1], drift is not drifts[0], drift, spread, noise, shifts, errors, mass, likelihood
     )
 
 
-def _chances(
+def chances(
     n: Int[np.ndarray, "problems visits"], right: Int[np.ndarray, "problems visits"]
 ) -> tuple[Float[np.ndarray, "cells points"], Int[np.ndarray, "problems visits"]]:
     """The binomial chance of each distinct pair (n, right), and which pair is where."""
@@ -132,7 +132,7 @@ def _chances(
     return binom.pmf(pairs[1][:, None], pairs[0][:, None], P), cell.reshape(n.shape)
 
 
-def _smooth(chance: Float[np.ndarray, "problems points"]) -> Float[np.ndarray, " points"]:
+def smooth(chance: Float[np.ndarray, "problems points"]) -> Float[np.ndarray, " points"]:
     """A distribution of x under which the problems are likely: 100 steps of EM from even mass."""
     mass = np.full(len(P), 1 / len(P))
     for _ in range(100):
@@ -140,7 +140,7 @@ def _smooth(chance: Float[np.ndarray, "problems points"]) -> Float[np.ndarray, "
     return mass
 
 
-def _kernel(to: Float[np.ndarray, " points"], spread: float) -> Float[np.ndarray, "points points"]:
+def kernel(to: Float[np.ndarray, " points"], spread: float) -> Float[np.ndarray, "points points"]:
     """Where each point goes: normal about `to`, on the grid."""
     if spread == 0:
         return np.eye(len(P))
@@ -149,7 +149,7 @@ def _kernel(to: Float[np.ndarray, " points"], spread: float) -> Float[np.ndarray
     return chance / chance.sum(axis=1, keepdims=True)
 
 
-def _move(
+def move(
     shift: float, drift: Float[np.ndarray, " points"], spread: float
 ) -> Float[np.ndarray, "points points"]:
     """The step from one visit to the next, the drift in parts of at most 0.2."""
@@ -157,10 +157,10 @@ def _move(
     for _ in range(parts):
         outward = spread**2 * (1 / (1 + np.exp(-to)) - 0.5)
         to = to + (shift * np.interp(to, LOG_ODDS, drift) + outward) / parts
-    return _kernel(to, spread)
+    return kernel(to, spread)
 
 
-def _filter(
+def filtered(
     cell: Int[np.ndarray, "problems visits"],
     chance: Float[np.ndarray, "cells points"],
     start: Float[np.ndarray, " points"],
@@ -177,7 +177,7 @@ def _filter(
         if visit:
 
             def log_posterior(d: float, mass: Array = mass, cells: Array = cells) -> float:
-                ahead = chance @ _move(d, drift, spread).T
+                ahead = chance @ move(d, drift, spread).T
                 likelihood = np.einsum("ij,ij->i", mass, ahead[cells])
                 return float(np.log(likelihood).sum()) - d**2 / (2 * LARGEST_SHIFT**2)
 
@@ -193,7 +193,7 @@ def _filter(
             else:
                 shift = shifts[visit - 1]
             found.append(shift)
-            mass = mass @ _move(shift, drift, spread)
+            mass = mass @ move(shift, drift, spread)
         mass = mass * chance[cells]
         likelihood = mass.sum(axis=1)
         total += float(np.log(likelihood).sum())
@@ -201,7 +201,7 @@ def _filter(
     return total, mass, np.array(found), np.array(errors)
 
 
-def _backward(
+def backward(
     cell: Int[np.ndarray, "problems visits"],
     chance: Float[np.ndarray, "cells points"],
     drift: Float[np.ndarray, " points"],
@@ -211,7 +211,7 @@ def _backward(
     """The chance of all counts of a problem given x at its first visit, up to a factor."""
     likelihood = chance[cell[:, -1]]
     for visit in range(len(shifts) - 1, -1, -1):
-        likelihood = likelihood @ _move(shifts[visit], drift, spread).T * chance[cell[:, visit]]
+        likelihood = likelihood @ move(shifts[visit], drift, spread).T * chance[cell[:, visit]]
         likelihood = likelihood / likelihood.max(axis=1, keepdims=True)
     return likelihood
 
@@ -224,12 +224,12 @@ def _settings(
 ) -> tuple[float, Float[np.ndarray, " points"], float, float]:
     """(log-likelihood, drift, spread, noise), likeliest among their neighbours on the grid."""
     at = (3, 0)
-    shifts = _filter(cell, chance, start, drift, SPREADS[3])[2]
+    shifts = filtered(cell, chance, start, drift, SPREADS[3])[2]
     known: dict[tuple[int, int], float] = {}
 
     def likelihood(place: tuple[int, int], shifts: Array | None = shifts) -> float:
-        noisy = chance @ _kernel(LOG_ODDS, NOISES[place[1]]).T
-        return _filter(cell, noisy, start, drift, SPREADS[place[0]], shifts)[0]
+        noisy = chance @ kernel(LOG_ODDS, NOISES[place[1]]).T
+        return filtered(cell, noisy, start, drift, SPREADS[place[0]], shifts)[0]
 
     while True:
         near = [
@@ -268,13 +268,13 @@ def _paths(
             misfit = (MISFIT * pull / precision * sums) ** 2 * np.log1p(steps / (seen + 1))
             means.append(pull / precision * sums)
             deviations.append(np.sqrt(sums**2 / precision + shock**2 * steps + misfit))
-    chances = np.exp(np.array(log_chances) - max(log_chances))
+    weights = np.exp(np.array(log_chances) - max(log_chances))
     mean, deviation = np.array(means), np.array(deviations)
     quantiles = (np.arange(PATHS) + 0.5) / PATHS
     paths = np.empty((PATHS, ahead))
     for step in range(ahead):
         m, s = mean[:, step], deviation[:, step]
         values = np.linspace((m - 6 * s).min(), (m + 6 * s).max(), 2001)
-        below = ndtr((values[:, None] - m) / s) @ (chances / chances.sum())
+        below = ndtr((values[:, None] - m) / s) @ (weights / weights.sum())
         paths[:, step] = np.interp(quantiles, below, values)
     return paths

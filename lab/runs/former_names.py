@@ -21,7 +21,7 @@ FORMER = {
 }
 PRESENT = {former: present for present, former in FORMER.items()}
 # Parameters that are no more, with the value that every recorded run has of them.
-GONE = {"start_from": "", "start_sha256": "", "rewards": "binary"}
+GONE = {"start_from": "", "start_sha256": "", "rewards": "binary", "stopping": ""}
 
 
 def without_gone(given: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import textwrap
+from base64 import b64encode
 from dataclasses import dataclass, field
 from html import escape
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,7 @@ from lab.runs.run_folder import Run
 from lab.shapes import Array
 from lab.show import plots
 from lab.show.web_page import page_head
-from lab.show.weighting import TITLES, trained_weighting, weight_shares
+from lab.show.weighting import TITLE, trained_weighting, weight_shares
 
 # Numbers that are also shown with K/n taken for p, and the names of those.
 NAIVE = {"without noise": "K/n as p", "dead": "dead, K/n as p"}
@@ -150,15 +152,14 @@ class Audit:
     `table` has one number a row. Columns: what is measured, by which estimator or quantity, at a
     bin of p in % or at an N, value, low, high. `reach` is the largest n. `weights` are
     `weight_shares` of the estimator that the rollouts were trained with, if the file says so, and
-    of the others, by the power of the advantage; None where the file is of no training. `meaning`
-    says what the columns of the file were taken for; it is empty for a run that computed its pass
-    rates. `labels` are those of `lab.show.labels.judged_beside`.
+    of the others; None where the file is of no training. `meaning` says what the columns of the
+    file were taken for. `labels` are those of `lab.show.labels.judged_beside`.
     """
 
     notes: list[str]
     reach: float
     table: pd.DataFrame
-    weights: dict[int, pd.DataFrame] | None = None
+    weights: pd.DataFrame | None = None
     meaning: dict[str, str] = field(default_factory=dict)
     labels: pd.DataFrame | None = None
 
@@ -169,7 +170,7 @@ class Audit:
         if self.labels is not None:
             parts["labels"] = self.labels.to_dict("records")
         if self.weights is not None:
-            parts["weights"] = {TITLES[power]: x.to_dict() for power, x in self.weights.items()}
+            parts["weights"] = {TITLE: self.weights.to_dict()}
         return json.dumps(parts, indent=1, ensure_ascii=False)
 
     def tables(self) -> list[tuple[str, pd.DataFrame]]:
@@ -185,29 +186,28 @@ class Audit:
             found.append((str(title), wide.rename_axis(index=None, columns=_axis(str(title)))))
         if self.labels is not None and len(self.labels):
             found.append(("labels that the judge does not read so", self.labels))
-        for power, shares in (self.weights or {}).items():
-            found.append((TITLES[power], shares.rename_axis(index=None, columns="K/n in %")))
+        if self.weights is not None:
+            found.append((TITLE, self.weights.rename_axis(index=None, columns="K/n in %")))
         return found
 
     def page(self) -> str:
         """All of it as one HTML page, with a figure of its numbers; every field is escaped."""
-        from base64 import b64encode
-        from io import BytesIO
-
-        picture, read = BytesIO(), [f"{role}: {said}" for role, said in self.meaning.items()]
+        picture = BytesIO()
         draw(self).savefig(picture, format="png", dpi=150)
-        lists = "".join(
-            f"<ul>{''.join(f'<li>{escape(line)}' for line in lines)}</ul>"
-            for lines in (self.notes, read)
-        )
-        tables = "".join(
-            f"<h2>{escape(title)}</h2>{table.to_html(border=0, float_format='{:.3f}'.format)}"
-            for title, table in self.tables()
-        )
-        return (
-            f"{page_head('Audit')}<h1>Audit</h1>{lists}<img alt='the numbers below, drawn' src="
-            f"'data:image/png;base64,{b64encode(picture.getvalue()).decode()}'>{tables}</html>\n"
-        )
+        data = b64encode(picture.getvalue()).decode()
+        read = "\n".join(f"{role:<10}{said}" for role, said in self.meaning.items())
+        parts = [
+            page_head("Audit"),
+            "<h1>Audit</h1>",
+            *(f"<p>{escape(line)}</p>" for line in self.notes),
+            f"<h2>How it was read</h2><pre>{escape(read)}</pre>",
+            "<h2>The numbers</h2><div class=output_png>",
+            f"<img alt='the tables below, drawn' src='data:image/png;base64,{data}'></div>",
+        ]
+        for title, table in self.tables():
+            body = table.to_html(border=0, float_format="{:.3f}".format)
+            parts.append(f"<h3>{escape(title)}</h3><div class=numbers>{body}</div>")
+        return "\n".join([*parts, "</html>\n"])
 
     def lines(self) -> list[str]:
         """The report, line by line."""
@@ -332,7 +332,7 @@ def audit(
         if trained or is_again:
             first = [trained.spec] if trained and trained.spec else []
             specs = list(dict.fromkeys((*first, *objectives)))
-            weights = {power: weight_shares(counts, specs, edges, bins, power) for power in TITLES}
+            weights = weight_shares(counts, specs, edges, bins)
     table = pd.DataFrame(
         rows + naive_rows + more, columns=["what", "by", "at", "value", "low", "high"]
     )
@@ -394,7 +394,7 @@ def _training(counts: Counts) -> tuple[list[str], list[Row]]:
             means = np.bincount(problem, values[rows_of]) / np.bincount(problem)
             if len(means) > 1:
                 each = mean_interval(means, within=(0, 1))
-                place = f"{part[0]:g}-{part[-1]:g}"
+                place = f"{part[0]:g}" + (f"-{part[-1]:g}" if len(part) > 1 else "")
                 rows.append((BY_STEP, by, place, each.point, each.low, each.high))
     late = order >= different[len(different) // 2]
     try:
@@ -454,5 +454,6 @@ def draw(audit: Audit) -> Figure:
             axes.axvspan(np.log2(audit.reach), np.log2(ticks[-1]) + 0.2, color="0.93")
             axes.set_xlabel("rollouts N (grey: extrapolated)")
         axes.set_xticks(positions, [str(x).split("-")[0] if title == BY_STEP else x for x in ticks])
-        axes.legend()
+        if len(lines) > 1:
+            axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderpad=0)
     return figure

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from lab.errors import LabError, whole
+from lab.errors import LabError, real, whole
 from lab.mathematics.estimators import estimator as named
 from lab.mathematics.forecast import Fit, Later, P, fit
 from lab.rollouts.counting import Choice, Counts
@@ -24,11 +24,7 @@ LEVEL = 0.9
 MOST = 200  # visits ahead
 FURTHEST = 4  # times the visits that were seen
 SHARE = 0.9  # of the problems that a visit must have
-MEASURED = (
-    "of 15 trainings that the model was not chosen on, 10 (1.5 times as far ahead as was seen) and"
-    " 14 (4 times) ended with their mean in its interval; what another estimator, N or learning"
-    " rate would have done is not known (docs/forecast.md)"
-)
+MEASURED = Path(__file__).with_name("forecast_measured.json")  # benchmarks/forecast.py writes it
 
 
 @dataclass(frozen=True)
@@ -38,12 +34,21 @@ class Forecast:
     `table` has a row for each visit: the mean pass rate, and low and high of its 90% interval, nan
     where it was seen. `problems` has a row for each problem: its n and right so far, and at the
     last visit its pass rate, the 90% interval of the right ones of a group, and the chance of none.
+    `gain` is what the mean will have risen by at the last visit at most, with the chance of 90%,
+    and `least` the gain below which the rule stops; None without a rule.
     """
 
     notes: list[str]
     table: pd.DataFrame
     problems: pd.DataFrame
     seen: int
+    gain: float
+    least: float | None = None
+
+    @property
+    def stop(self) -> bool | None:
+        """Whether the rule would stop now; None without a rule."""
+        return None if self.least is None else self.gain <= self.least
 
     def lines(self) -> list[str]:
         """The report, line by line."""
@@ -51,18 +56,32 @@ class Forecast:
         rows = later.iloc[sorted({round(part * (len(later) - 1)) for part in (0, 0.25, 0.5, 1)})]
         before = self.table[self.table["visit"] == self.seen].iloc[0]
         lines = [f"visit {self.seen}, the last that was seen: mean pass rate {before['mean']:.3f}"]
-        lines += [
-            f"visit {row.visit}: {row.mean_:.3f} [{row.low:.3f}, {row.high:.3f}]"
-            for row in rows.rename(columns={"mean": "mean_"}).itertuples()
-        ]
-        return [*self.notes, "", *lines, "", MEASURED]
+        for visit, mean, low, high in rows.itertuples(index=False):
+            lines.append(f"visit {visit:.0f}: {mean:.3f} [{low:.3f}, {high:.3f}]")
+        if self.stop is not None:
+            word, no = ("stop", "no gain") if self.stop else ("go on", "a gain")
+            expected = f"expected with {LEVEL:.0%}" if self.stop else "not ruled out"
+            lines += [
+                "",
+                f"{word}: {no} above {self.least:g} is {expected} by visit {later['visit'].max()};"
+                f" 90% of the forecast is at most {self.gain:+.3f}",
+                measured()["stopped"],
+            ]
+        return [*self.notes, "", *lines, "", measured()["held"]]
 
     def json(self) -> str:
         """All of it, as a JSON document."""
         numbers = self.table.astype(object).where(self.table.notna(), None)
-        parts = {"notes": [*self.notes, MEASURED], "numbers": numbers.to_dict("records")}
+        parts = {"notes": [*self.notes, measured()["held"]], "numbers": numbers.to_dict("records")}
         parts["problems"] = self.problems.to_dict("records")
+        if self.stop is not None:
+            parts["stop"] = {"least": self.least, "gain": self.gain, "stop": self.stop}
         return json.dumps(parts, indent=1, ensure_ascii=False)
+
+
+def measured() -> dict[str, str]:
+    """By benchmarks/forecast.py: how often forecasts `held`, and what the rule `stopped`."""
+    return json.loads(MEASURED.read_text(encoding="utf-8"))
 
 
 def visits_of(
@@ -101,18 +120,26 @@ def mean_draws(
     return np.clip(means[:, None] + np.sqrt(variance) * steps, 0, 1).ravel()
 
 
+def gains(found: Fit, later: Later) -> Float[np.ndarray, " draws"]:
+    """What the mean pass rate will have risen by at a later visit, in equally likely draws."""
+    endless = np.full(len(found.mass), np.inf)  # the pass rates themselves, not rollouts of them
+    return mean_draws(later.mass, later.population @ P, endless) - found.mass.mean(axis=0) @ P
+
+
 def forecast(
     path: str | Path,
     ahead: int | None = None,
     estimator: str | None = None,
     rollouts: int | None = None,
     choice: Choice | None = None,
+    least: float | None = None,
 ) -> Forecast:
     """Forecast the next `ahead` visits of every problem, by default as many as were seen.
 
     `path` is what `lab.show.audit.read_counts` reads. `estimator` is what the training uses, by
     default that of a run of the lab. What a group will show is said of groups of `rollouts`, by
-    default the most frequent n. LabError: what cannot be read, has no two visits, or chose its
+    default the most frequent n. With `least` comes a rule: stop where no gain of the mean above it
+    is expected with 90%. LabError: what cannot be read, has no two visits, or chose its
     problems by their pass rates.
     """
     counts = read_counts(path, choice, every_step=True)
@@ -127,6 +154,8 @@ def forecast(
             f"visits = {ahead} after {seen}: give at most {FURTHEST} times as many as were seen,"
             f" and {MOST}; farther on, intervals were too narrow (docs/forecast.md)"
         )
+    if least is not None:
+        real("stop_when", least, 0, 1)
     N = whole("rollouts", rollouts or int(np.bincount(n[n > 0]).argmax()), least=2)
     found = fit(n, right, estimator)
     rows = []
@@ -148,6 +177,8 @@ def forecast(
         pd.DataFrame(rows, columns=["visit", "mean", "low", "high"]),
         _of_problems(names, n, right, later, N),
         seen,
+        float(np.quantile(gains(found, later), LEVEL)),
+        least,
     )
 
 

@@ -18,7 +18,6 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
-from lab.show.figure_files import COLUMN, PAGE
 from lab.show.line_styles import (  # noqa: F401  (figures find them here)
     BLACK,
     BLUE,
@@ -40,6 +39,7 @@ from lab.show.line_styles import (  # noqa: F401  (figures find them here)
     method_style,
 )
 
+COLUMN, PAGE = 3.25, 6.75  # ICML's widths of a column and of the text, in inches
 STYLE = Path(__file__).with_name("figures.mplstyle")
 MOST_LINES = 5  # seeds that are drawn one by one; of more, their interval
 

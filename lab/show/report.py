@@ -133,6 +133,26 @@ def _folders(sources: Sequence[str | Path]) -> dict[str, Run]:
     return {run.id: run for run in runs}
 
 
+def fans(results: Results, sources: Sequence[str | Path], by: Sequence[str]) -> pd.DataFrame:
+    """The mean pass rate of each run by visit, and the forecast of as many visits again.
+
+    Columns: setting, run, visit, mean, and low and high of its 90% interval, nan where it was seen.
+    LabError: no folder of these runs is here, or one cannot be forecast (`lab.show.forecast`).
+    """
+    from lab.show.forecast import forecast
+
+    rows = results.metrics.drop_duplicates("run").set_index("run")
+    names = rows[list(by)].astype(str).agg(", ".join, axis=1)
+    here = {id: run.path for id, run in _folders(sources).items() if id in names and run.finished}
+    if not here:
+        raise LabError(
+            "no folder of these runs is here, and recorded results keep the last evaluation only: a"
+            " forecast needs two evaluations or more"
+        )
+    tables = [forecast(path).table.assign(setting=names[id], run=id) for id, path in here.items()]
+    return pd.concat(tables, ignore_index=True)
+
+
 def answers(results: Results, sources: Sequence[str | Path], rows: int = 16) -> pd.DataFrame:
     """Answers of the last step of one run, spread over its problems: what was asked and said.
 

@@ -91,12 +91,19 @@ def draw_curves(table: pd.DataFrame, by: Sequence[str]) -> Figure:
     figure, panels = _panels(table["metric"].nunique(), style)
     for axes, (metric, part) in zip(panels, table.groupby("metric", sort=False), strict=True):
         for setting, rows in part.sort_values("step").groupby("setting", sort=False):
-            color, dash = style[setting]
-            axes.plot(rows["step"], rows["value"], color=color, linestyle=dash)
-            band = {"color": color, "alpha": 0.15, "linewidth": 0}
-            axes.fill_between(rows["step"], rows["low"], rows["high"], **band)
+            _with_band(axes, rows, "step", "value", style[setting])
         axes.set(title=metric, xlabel="step")
         axes.ticklabel_format(axis="y", useOffset=False)
+    return figure
+
+
+def draw_fans(table: pd.DataFrame) -> Figure:
+    """Each run's mean pass rate by visit, and the fan of its forecast: the `fans` of a report."""
+    style = looks(table, ["setting"])
+    figure, (axes,) = _panels(1, style)
+    for (setting, _), rows in table.groupby(["setting", "run"], sort=False):
+        _with_band(axes, rows, "visit", "mean", style[setting])
+    axes.set(title="mean pass rate; its forecast, 90%", xlabel="visit of a problem", ylim=(0, 1))
     return figure
 
 
@@ -158,6 +165,13 @@ def draw_transitions(table: pd.DataFrame, before: str, after: str) -> Figure:
     for panel in panels[len(settings) :]:
         panel.remove()
     return figure
+
+
+def _with_band(axes: Axes, rows: pd.DataFrame, x: str, y: str, look: Look) -> None:
+    """A line, and the band from `low` to `high` about it."""
+    color, dash = look
+    axes.plot(rows[x], rows[y], color=color, linestyle=dash)
+    axes.fill_between(rows[x], rows["low"], rows["high"], color=color, alpha=0.15, linewidth=0)
 
 
 def _panels(count: int, style: dict[str, Look]) -> tuple[Figure, list[Axes]]:

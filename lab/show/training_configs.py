@@ -67,8 +67,8 @@ def read(path: Path) -> Reading:
     except UnicodeDecodeError as error:
         raise LabError(f"{path}: not a text in UTF-8; give a yaml, json or shell file") from error
     if path.suffix in (".yaml", ".yml", ".json") and "verl.trainer" not in text:
-        tree = _yaml(text, str(path))  # json is yaml too
-        given = _flat(tree) if isinstance(tree, dict) else {}
+        tree = read_yaml(text, str(path))  # json is yaml too
+        given = flat(tree) if isinstance(tree, dict) else {}
     else:
         given = _overrides(text)
     if not given:
@@ -84,7 +84,8 @@ def read(path: Path) -> Reading:
     return reading
 
 
-def _yaml(text: str, name: str) -> Any:
+def read_yaml(text: str, name: str) -> Any:
+    """The content of a yaml or json text. LabError: it cannot be read; `name` says what it is."""
     if find_spec("yaml") is None:
         raise missing("yaml")
     import yaml
@@ -95,12 +96,12 @@ def _yaml(text: str, name: str) -> Any:
         raise LabError(f"{name}: cannot be read: {' '.join(str(error).split())}") from error
 
 
-def _flat(tree: dict[str, Any]) -> dict[str, Any]:
+def flat(tree: dict[str, Any]) -> dict[str, Any]:
     """Nested settings by their dotted names."""
     found: dict[str, Any] = {}
     for name, value in tree.items():
         if isinstance(value, dict) and value:
-            found |= {f"{name}.{inner}": each for inner, each in _flat(value).items()}
+            found |= {f"{name}.{inner}": each for inner, each in flat(value).items()}
         else:
             found[str(name)] = _number(value)
     return found
@@ -124,7 +125,7 @@ def _overrides(text: str) -> dict[str, Any]:
         found[name] = written = _expanded(value.strip("\"'"), variables)
         if "$" not in written:
             with suppress(LabError):  # what is no yaml stays a text
-                found[name] = _number(_yaml(written, name))
+                found[name] = _number(read_yaml(written, name))
     return found
 
 
@@ -266,7 +267,7 @@ KL_OF_VERL |= {f"{name}+": "k2" for name in KL_OF_VERL}
 def _verl(given: dict[str, Any]) -> Reading:
     shipped = _package("verl") / "trainer/config"
     trees = {
-        file.stem: _flat(_yaml(file.read_text(encoding="utf-8"), str(file)))
+        file.stem: flat(read_yaml(file.read_text(encoding="utf-8"), str(file)))
         for file in sorted(shipped.glob("_generated_ppo_*trainer.yaml"))  # one for each backend
     }
     defaults = trees["_generated_ppo_trainer"]

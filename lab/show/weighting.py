@@ -7,10 +7,10 @@ or the one that Hydra writes for verl).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from lab.errors import LabError, parse_call, write_call
 from lab.mathematics.estimators import OPERATIONS, estimator, estimator_names
 from lab.mathematics.memories import has_memory
 from lab.rollouts.counting import Counts
+from lab.show.training_configs import flat, read_yaml
 
 # Settings of the tools, and the estimators that they are.
 BY_SCALE_REWARDS = {
@@ -39,17 +40,11 @@ WRITTEN_BY = {
 }
 NEAR = 2e-5  # relative, of float32 advantages; those of eps 1e-4 and 1e-6 differ by more
 FOLDERS_ABOVE = 3  # in which settings are looked for
-TITLES = {  # of tables, by the power of the advantage
-    1: "share of the weight of these rollouts, sum of |advantage|",
-    2: "share of the squared weight of these rollouts, sum of advantage^2",
-}
+TITLE = "share of the weight of these rollouts, sum of |advantage|"
 
 
-@dataclass(frozen=True)
-class Trained:
-    """The weighting of a training: an estimator's spec, "" for none of the catalogue, and a note
-    that names it and says where it stands.
-    """
+class Trained(NamedTuple):
+    """An estimator's spec, "" for none of the catalogue, and a note that says where it stands."""
 
     spec: str
     note: str
@@ -129,64 +124,55 @@ def by_settings(path: Path) -> Trained | None:
 
 
 def _settings(file: Path) -> dict[str, Any]:
-    """The settings of a file; W&B's {"value": x} are unpacked. Empty: it holds none."""
-    import yaml
-
+    """The settings of a file by dotted names; W&B's {"value": x} are unpacked. Empty: none."""
     try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError):
+        content = read_yaml(file.read_text(encoding="utf-8"), str(file))
+    except (OSError, ValueError, LabError):
         return {}
-    if not isinstance(content, dict):
-        return {}
-    return {
-        name: value["value"] if isinstance(value, dict) and "value" in value else value
-        for name, value in content.items()
-    }
+    found = flat(content) if isinstance(content, dict) else {}
+    return {re.sub(r"^(\w+)\.value\b", r"\1", name): value for name, value in found.items()}
 
 
 def _told(settings: Mapping[str, Any], file: Path) -> Trained | None:
     if "scale_rewards" in settings:
         value = str(settings["scale_rewards"]).lower()
-        spec = BY_SCALE_REWARDS.get(value, "")
-        said = f"TRL's scale_rewards={value}"
-    elif isinstance(algorithm := settings.get("algorithm"), dict) and "adv_estimator" in algorithm:
-        name = str(algorithm["adv_estimator"])
-        said = f"verl's adv_estimator={name}"
+        spec, said = BY_SCALE_REWARDS.get(value, ""), f"TRL's scale_rewards={value}"
+    elif "algorithm.adv_estimator" in settings:
+        name = str(settings["algorithm.adv_estimator"])
+        spec, said = BY_ADV_ESTIMATOR.get(name, ""), f"verl's adv_estimator={name}"
         if name in ("grpo", "grpo_vectorized"):
-            scaled = algorithm.get("norm_adv_by_std_in_grpo", True)
+            scaled = settings.get("algorithm.norm_adv_by_std_in_grpo", True)
             said += f", norm_adv_by_std_in_grpo={scaled}"
             spec = "grpo(ddof=1, eps=1e-06)" if scaled else "dr_grpo"
         elif name.startswith("lab."):
-            options = dict(algorithm.get("lab") or {})
-            for setting in ("truncation", "max_tokens"):  # of verl's adapter, not the estimator's
-                options.pop(setting, None)
+            # Two settings are of verl's adapter, not the estimator's.
+            options = {
+                option: value
+                for key, value in settings.items()
+                if (option := key.removeprefix("algorithm.lab.")) != key
+                and option not in ("truncation", "max_tokens")
+            }
             spec = write_call(name.removeprefix("lab."), options)
-        else:
-            spec = BY_ADV_ESTIMATOR.get(name, "")
     else:
         return None
     return Trained(spec, f"trained with {spec or 'no estimator of here'} ({said}), by {file}")
 
 
 def weight_shares(
-    counts: Counts,
-    specs: Sequence[str],
-    edges: Sequence[float],
-    bins: Sequence[str],
-    power: int = 1,
+    counts: Counts, specs: Sequence[str], edges: Sequence[float], bins: Sequence[str]
 ) -> pd.DataFrame:
     """How each estimator divides its weight over the groups as they lie.
 
     One row for each of `bins` of K/n, whose `edges` are one more; a column for each spec: the
-    share of the sum of |advantage|^power over the rollouts of the bin's groups, 0 where all are 0.
-    Groups that are too small for an estimator have no weight under it.
+    share of the sum of |advantage| over the rollouts of the bin's groups, 0 where all are 0. Groups
+    that are too small for an estimator have no weight under it.
     """
     at = np.clip(np.searchsorted(edges, counts.correct / counts.n) - 1, 0, len(bins) - 1)
     shares = {}
     for spec in specs:
         large = counts.n >= estimator(spec).least
         n, K = counts.n[large], counts.correct[large]
-        right, wrong = np.abs(expected_advantages(spec, n, K)).T ** power
+        right, wrong = np.abs(expected_advantages(spec, n, K)).T
         sums = np.bincount(at[large], K * right + (n - K) * wrong, minlength=len(bins))
         shares[spec] = sums / max(sums.sum(), 1e-12)
     return pd.DataFrame(shares, index=list(bins))
