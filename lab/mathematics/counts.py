@@ -19,7 +19,6 @@ from lab.shapes import Array, Float
 
 REACH_DRAWS = 2000  # bootstrap draws where every draw needs the whole curve of pass@k
 ROUNDING = 1e-12  # of a mean pass@k that is to reach its target
-CURVE_BLOCK = 256  # values of k at a time, which bounds the memory
 MOST_ROLLOUTS = 4096  # a problem, in a search for how many are needed
 
 
@@ -154,7 +153,10 @@ def samples_ratio(
     where the first never succeeds.
     """
     problems = pass_at_k(n, first, k).size  # raises LabError for a k out of range
-    curves = [_pass_curves(n, first), _pass_curves(size, second)]
+    curves = [
+        pass_at_k(tried, right, range(1, int(np.min(tried)) + 1))
+        for tried, right in ((n, first), (size, second))
+    ]
 
     def ratio(sample: Array, axis: int | tuple[int, ...]) -> Array:
         draws, problems = sample.shape
@@ -168,24 +170,14 @@ def samples_ratio(
     return bootstrap(np.arange(problems), ratio, draws=REACH_DRAWS)
 
 
-def _pass_curves(n: ArrayLike, right: ArrayLike) -> Array:
-    """Pass@k of each problem for all k up to the smallest n: "problems k"."""
-    ks = np.arange(1, np.min(n) + 1)
-    blocks = np.split(ks, range(CURVE_BLOCK, len(ks), CURVE_BLOCK))
-    return np.hstack([pass_at_k(n, right, block.tolist()) for block in blocks])
-
-
 def _reach(curves: Array, target: Array) -> Array:
     """The smallest k at which each mean curve, "draws k", is at its target, "draws".
 
     It is made continuous by the straight line between k-1 and k. At least 1; infinite where the
     whole curve falls short.
     """
-    # The index, k - 1, of the first k that reaches the target.
-    first = (curves < target[:, None] - ROUNDING).sum(axis=1)
-    draw = np.arange(len(curves))
-    last = curves.shape[1] - 1
-    # Interpolate linearly between that k and the one before it.
+    first = (curves < target[:, None] - ROUNDING).sum(axis=1)  # k - 1, of the k that reaches it
+    draw, last = np.arange(len(curves)), curves.shape[1] - 1
     below = curves[draw, np.maximum(first, 1) - 1]
     above = curves[draw, np.minimum(first, last)]
     step = np.divide(target - below, above - below, out=np.ones(len(curves)), where=above > below)
