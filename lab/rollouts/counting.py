@@ -269,8 +269,8 @@ class Reading:
                 continue
             parts = self.rows.assign(**{other: groups[other]}).groupby(groups[first])[other]
             in_first, prompt = parts.nunique(), has_role(other, "prompt")
-            if in_first.max() == 1 or other == "(row)":  # another spelling, or a coarser name
-                continue
+            if in_first.max() == 1 or (other == "(row)" and first != "(key)"):
+                continue  # another spelling, or a coarser name
             if in_first.sum() == len(self.rows) and not (prompt and first in OF_ROWS):
                 continue  # a number of the rollouts
             if not prompt or (in_first > 1).mean() >= 0.05:

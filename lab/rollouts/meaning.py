@@ -141,6 +141,10 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
             if known or not is_binary(cells[name]):
                 return Outcome("rate", [name], known)
     if graded:
+        is_judged = choice.threshold is not None or choice.success is not None
+        if size is not None and has_role(graded[0], "correct") and not is_judged:
+            if _are_numbers(cells[graded[0]], lambda x: x % 1 == 0 and x >= 0):
+                return Outcome("counts", graded[:1], size)
         rate = choice.n and _are_rates(cells[graded[0]]) and choice.threshold is None
         return Outcome("rate" if rate else "reward", graded[:1], choice.n)
     if hinted(cells, "advantage"):

@@ -119,6 +119,8 @@ export function outcomeOf(cells, choice, lists) {
     if (isRate(cells[name]) && !SUMMARY.test(name) && (known !== null || !isBinary(cells[name])))
       return { kind: "rate", names: [name], size: known };
   }
+  if (graded && size !== null && rank(graded, "correct") >= 0 && isUnjudged && every(cells[graded], (x) => x % 1 === 0 && x >= 0))
+    return { kind: "counts", names: [graded], size };
   if (graded) return { kind: n && isRate(cells[graded]) && isUnjudged ? "rate" : "reward", names: [graded], size: n };
   const roles = Object.keys(HINTS).filter((role) => !["right", "rate"].includes(role)),
     besides = names.filter((name) => every(cells[name], () => true) && !roles.some((role) => rank(name, role) >= 0));

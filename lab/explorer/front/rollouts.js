@@ -179,7 +179,7 @@ class Reading {
         problems = most(groups[first]) + 1;
       // another spelling, a coarser name, or a number of the rollouts
       const isNumber = cells === joint.length && !(rank(other, "prompt") >= 0 && isOfRows(first));
-      if (other === "(row)" || cells === problems || isNumber) continue;
+      if ((other === "(row)" && first !== "(key)") || cells === problems || isNumber) continue;
       const of = Map.groupBy([...new Map(joint.map((cell, i) => [cell, groups[first][i]]))], ([, problem]) => problem),
         divided = [...of.values()].filter((each) => each.length > 1).length;
       if (divided >= 0.05 * problems || rank(other, "prompt") < 0)
