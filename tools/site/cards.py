@@ -18,6 +18,8 @@ CHIPS = {
     "does not hold": "danger",
     "undecided": "secondary",
 }
+SAID = """A card opens by a click. The dot is the first effect that was tested, the line its interval, the tick
+zero, and the dotted ticks the margin that was named; every line has a scale of its own."""
 WIDTH, HEIGHT = 120, 18  # of the line, in pixels
 LINK = re.compile(r"\[\w+\]\([^)]*\)")
 CARD = """::::{{dropdown}} {{bdg-{colour}}}`{verdict}` {sentence} {line}
@@ -30,8 +32,8 @@ CARD = """::::{{dropdown}} {{bdg-{colour}}}`{verdict}` {sentence} {line}
 
 
 def cards(page: str) -> str:
-    """The page with a card in place of each claim."""
-    return CLAIM.sub(_card, page)
+    """The page with a card in place of each claim, and what they show said above the first."""
+    return CLAIM.sub(_card, page).replace(": the claims\n", f": the claims\n\n{SAID}\n", 1)
 
 
 def _card(claim: re.Match[str]) -> str:
