@@ -1,0 +1,5 @@
+// What scrolls by itself can be reached and moved by the keyboard.
+addEventListener("load", () => {
+  for (const one of document.querySelectorAll(".bd-article :is(p, table, .cell_output, .output)"))
+    if (one.scrollWidth > one.clientWidth && getComputedStyle(one).overflowX === "auto") one.tabIndex = 0;
+});
