@@ -18,8 +18,8 @@ CHIPS = {
     "does not hold": "danger",
     "undecided": "secondary",
 }
-SAID = """A card opens by a click. The dot is the first effect that was tested, the line its interval,
-the tick zero, and the dotted ticks the margin that was named; every line has its own scale."""
+SAID = """A card opens by a click. The dot is the first effect that was tested, the line its
+interval, the tick zero, the dotted ticks the margin that was named; each line has its own scale."""
 WIDTH, HEIGHT = 120, 18  # of the line, in pixels
 LINK = re.compile(r"\[\w+\]\([^)]*\)")
 CARD = """::::{{dropdown}} {{bdg-{colour}}}`{verdict}` {sentence} {line}
