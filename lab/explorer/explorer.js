@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 655ae432fe7b8f91e3e43005a8ccc11ead98fd758b620c9b8a862d8685a17f4a
+// Built by `npm run build` from lab/explorer/front; sources sha256 80e83fe1afcad2b6914acecc5ad9e4c86bd61f2876e80b6288c2c1d4cfc4032a
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -5866,6 +5866,10 @@ function rank(name, role) {
   return HINTS[role].indexOf(small.replace(/^\(/, "").replace(/\)$/, ""));
 }
 var hinted = (names, role) => names.filter((name) => rank(name, role) >= 0).sort((a, b) => rank(a, role) - rank(b, role));
+function asked(cell) {
+  const roles = Array.isArray(cell) ? cell.map((each) => each?.role) : [], last2 = roles.lastIndexOf("user");
+  return last2 >= 0 && ["assistant", "tool"].includes(roles.at(-1)) ? cell.slice(0, last2 + 1) : cell;
+}
 var isOfRows = (name) => OF_ROWS.includes(name);
 var partsOf = (name) => name.toLowerCase().split(/[^a-z0-9]+/);
 var mayNumber = (name) => partsOf(name).some((part) => NUMBERS.includes(part)) && !partsOf(name).some((part) => HINTS.policy.includes(part));
@@ -6250,6 +6254,7 @@ var Reading = class {
     const own = { "": ({ step }) => step, [FILE]: ({ file }) => file }[name], read = readerOf(name), numbers2 = /* @__PURE__ */ new Map(), codes = this.rows.map((each) => {
       let cell = own ? own(each) : read(each.row);
       if (this.found.lists.includes(name)) cell = Array.isArray(cell) ? cell.length : null;
+      if (rank(name, "prompt") >= 0) cell = asked(cell);
       if (typeof cell === "object" && cell !== null) cell = identity(cell);
       const key = Number.isNaN(cell) ? null : typeof cell === "boolean" ? Number(cell) : cell ?? null;
       if (!numbers2.has(key)) numbers2.set(key, { code: numbers2.size, cell: cell ?? null });
@@ -9938,7 +9943,7 @@ var Authority = class {
     clearTimeout(this.timer);
     const specs = panel.lines?.filter(({ sequences: sequences2, kind }) => sequences2 && kind !== "objective").map(({ spec }) => spec);
     if (!specs) return this.design(panel, state, badge);
-    const missing2 = (isGated(state) ? ["none", state.gate] : ["none"]).map((gate) => [gate, specs.filter((spec) => !this.get(spec, { ...state, gate }, state.quantity))]).filter(([, asked]) => asked.length);
+    const missing2 = (isGated(state) ? ["none", state.gate] : ["none"]).map((gate) => [gate, specs.filter((spec) => !this.get(spec, { ...state, gate }, state.quantity))]).filter(([, asked2]) => asked2.length);
     if (!missing2.length) return;
     write(badge, "");
     this.timer = setTimeout(

@@ -14,8 +14,18 @@ import numpy as np
 
 from lab.errors import LabError
 from lab.rollouts.meaning import FILE, Choice, listed, outcome_of, unclear
-from lab.rollouts.names import ENOUGH, HINTS, KEPT, ROLLOUTS, SHARE, SHORT, hinted, may_outcome
-from lab.rollouts.structure import Row, cell_of, identity, missing, short
+from lab.rollouts.names import (
+    ENOUGH,
+    HINTS,
+    KEPT,
+    ROLLOUTS,
+    SHARE,
+    SHORT,
+    has_role,
+    hinted,
+    may_outcome,
+)
+from lab.rollouts.structure import Row, asked, cell_of, identity, missing, short
 from lab.shapes import Int
 
 if TYPE_CHECKING:
@@ -105,6 +115,8 @@ class Columns:
                     cells = [of_file[name]] * len(some)
                 elif name == "(row)":
                     cells = [unfolded + row for row in cells]
+                elif has_role(name, "prompt"):
+                    cells = list(map(asked, cells))
                 elif name in self.lists:
                     cells = [len(cell) if isinstance(cell, list) else None for cell in cells]
                 self._add(name, cells)

@@ -84,6 +84,20 @@ def identity(cell: Any) -> str:
     return cell if isinstance(cell, str) else CANONICAL.encode(_plain(cell))
 
 
+def asked(cell: Any) -> Any:
+    """A prompt; of a chat that ends with the model's answer, what stands up to the last question.
+
+    >>> asked([{"role": "user", "content": "1+1?"}, {"role": "assistant", "content": "2"}])
+    [{'role': 'user', 'content': '1+1?'}]
+    """
+    if not isinstance(cell, list):
+        return cell
+    roles = [each.get("role") if isinstance(each, dict) else "" for each in cell]
+    if "user" not in roles or roles[-1] not in ("assistant", "tool"):
+        return cell
+    return cell[: len(roles) - roles[::-1].index("user")]
+
+
 def _plain(cell: Any) -> Any:
     if isinstance(cell, dict):
         return {key: _plain(value) for key, value in cell.items() if value is not None}

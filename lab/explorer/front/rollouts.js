@@ -2,7 +2,7 @@
 import { division, countsUp } from "./labels.js";
 import { FILE, candidates, chosen, isBinary, listed, outcomeOf, wanted } from "./meaning.js";
 import { LARGEST_N, LOOKED_AT, RATE_SLACK, RATIO, TOLD, VARYING } from "./names.js";
-import { hinted, identity, isOfRows, mayNumber, missing, number, rank, readerOf, short, unfolded, verdict } from "./unfold.js";
+import { asked, hinted, identity, isOfRows, mayNumber, missing, number, rank, readerOf, short, unfolded, verdict } from "./unfold.js";
 
 /**
  * { n, correct, notes, meaning, advantages, steps, problem } of tables { name, rows, step }, rows as objects; `step` is that of
@@ -120,6 +120,7 @@ class Reading {
       codes = this.rows.map((each) => {
         let cell = own ? own(each) : read(each.row);
         if (this.found.lists.includes(name)) cell = Array.isArray(cell) ? cell.length : null;
+        if (rank(name, "prompt") >= 0) cell = asked(cell);
         if (typeof cell === "object" && cell !== null) cell = identity(cell);
         const key = Number.isNaN(cell) ? null : typeof cell === "boolean" ? Number(cell) : (cell ?? null);
         if (!numbers.has(key)) numbers.set(key, { code: numbers.size, cell: cell ?? null });

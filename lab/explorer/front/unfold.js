@@ -80,6 +80,13 @@ export function rank(name, role) {
 export const hinted = (names, role) =>
   names.filter((name) => rank(name, role) >= 0).sort((a, b) => rank(a, role) - rank(b, role));
 
+/** A prompt; of a chat that ends with the model's answer, what stands up to the last question. */
+export function asked(cell) {
+  const roles = Array.isArray(cell) ? cell.map((each) => each?.role) : [],
+    last = roles.lastIndexOf("user");
+  return last >= 0 && ["assistant", "tool"].includes(roles.at(-1)) ? cell.slice(0, last + 1) : cell;
+}
+
 export const isOfRows = (name) => OF_ROWS.includes(name);
 
 const partsOf = (name) => name.toLowerCase().split(/[^a-z0-9]+/);
