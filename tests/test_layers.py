@@ -229,7 +229,7 @@ def test_the_settings_of_all_experiments_load_nothing_but_their_errors():
 
 
 def test_importing_the_plots_loads_no_trainer_and_the_verdicts_no_plots():
-    loaded = loaded_by("import lab.show.plots")
+    loaded = loaded_by("import lab.show.plots, lab.show.figure_files")
     assert {"lab.show.plots", "lab.runs.sweep_results"} <= loaded
     assert not loaded & {"lab.toy", "lab.llm.train", "lab.runs.notebooks", "papermill", "torch"}
     assert "matplotlib" not in loaded_by("import lab.papers.claims, lab.papers.pages")
