@@ -58,6 +58,11 @@ SPELLINGS = {
         ("(1,2)", [r"(r,\theta)=(1,2)", "(m,b)=(1,2)"], ["(x,y)=(2,1)", "y=1,x=2"]),
         ("A=(1,2),B=(3,4)", ["B=(3,4),A=(1,2)"], ["A=(3,4),B=(1,2)"]),
     ],
+    "a point has a name": [
+        ("(3,4)", ["P(3,4)", r"\text{Point }P(3,4)"], ["P(4,3)", "P(3,4,5)"]),
+        ("(5,3)", ["P(5,3)", "C(5,3)"], ["C(3,5)", "10"]),
+        ("10", ["C(5,3)"], ["P(5,3)"]),
+    ],
     "a matrix has a name, a factor and round or square brackets": [
         (MATRIX, [f"A = {MATRIX}", rf"A^{{-1}}={MATRIX}", f"-(-1){MATRIX}",
                   r"\frac12\begin{bmatrix}2&4\\6&8\end{bmatrix}",
@@ -91,7 +96,8 @@ SPELLINGS = {
          ["2:3", "2 to 3", "b:a=3:2", "32"]),
     ],
     "sets are joined, cut and taken away": [
-        (HOLE, [r"\mathbb{R}\setminus\{1\}", r"(-\infty,1)\bigcup(1,\infty)", r"\mathbb{R}-\{1\}"],
+        (HOLE, [r"\mathbb{R}\setminus\{1\}", r"(-\infty,1)\bigcup(1,\infty)", r"\mathbb{R}-\{1\}",
+                r"\text{all real numbers except }1"],
          [r"\mathbb{R}\setminus\{2\}", r"(-\infty,1)\cap(1,\infty)", r"\mathbb{R}"]),
         (r"[0,2)\cup(2,5]", [r"[0,5]\backslash\{2\}", r"0\le x\le5, x\ne2"], ["[0,5]"]),
         ("(2,5)", [r"(-\infty,5)\cap(2,\infty)"], [r"(-\infty,5)\cup(2,\infty)"]),

@@ -14,7 +14,7 @@ declares (`lab.llm.data.datasets`).
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -24,10 +24,11 @@ from operator import ge, gt, le, lt, ne
 from typing import Any
 
 from lab.judge.exact_values import Evaluation, TooLarge, Undefined, points, same_value
-from lab.judge.formula_reader import Tree, mentions, names, number, without_calls
+from lab.judge.formula_reader import Tree, mentions, names, number, renamed, without_calls
 from lab.judge.meaning import (
     JOINTS,
     NAMELESS,
+    NOTHING,
     NUMBERS,
     Answer,
     Choice,
@@ -129,10 +130,14 @@ class _Comparison:
             return self._choice(given, gold)
         if isinstance(given, Choice):
             return given.rest is not None and self.same(given.rest, gold)
+        if _is_nothing(given) or _is_nothing(gold):
+            return _is_nothing(given) and _is_nothing(gold)
         if isinstance(gold, Words) or isinstance(given, Words):
             return self._words(given, gold)
         if isinstance(gold, Time) and not _may_be_ratio(gold, given):
             return self._time(given, gold)
+        if _items(given, "matrix") or _items(gold, "matrix"):
+            return self._alike(_rows(given), _rows(gold))
         if any(isinstance(side, Time) or _items(side, ":") for side in (given, gold)):
             return self._ratio(given, gold)
         if isinstance(gold, Value) and isinstance(given, Value):
@@ -162,6 +167,8 @@ class _Comparison:
         digits, _, base = text.partition(" in base ")
         if base and isinstance(other, Value):
             return digits == re.sub(r"[\s,${}]|\\[,!;]", "", self.answer).lstrip("0")
+        if isinstance(other, Several) and not other.brackets:  # C, A, B for the ordering CAB
+            return "".join(getattr(item, "letter", "?") for item in other.items) == text
         if isinstance(other, Value) and text in NUMBERS:  # three and 3
             return not other.others and other.tree == number(NUMBERS[text])
         # a word read as a product of letters
@@ -189,7 +196,10 @@ class _Comparison:
         if gold.label and gold.label[0] not in ("name", "apply") and not given.label:
             return False  # the line x + y = 5 is not 5
         if given.label and gold.label and not _same_label(given.label, gold.label):
-            return self._relation(given, gold)
+            defined, wanted = _of_arguments(given), _of_arguments(gold)
+            if defined.label != wanted.label:
+                return self._relation(given, gold)
+            given, gold = defined, wanted
         sides: list[tuple[Tree, Fraction | None]] = [(other, None) for other in given.others]
         sides += [(other, Fraction(1, 50)) for other in given.near]
         return all(self.equal(other, given.tree, within) for other, within in sides) and any(
@@ -215,9 +225,13 @@ class _Comparison:
 
     def _several(self, given: Answer, gold: Answer) -> bool:
         if isinstance(gold, Value) and isinstance(given, Several):
+            if given.value:
+                return self._value(given.value, gold)  # P(5, 3) is 60
             return (
                 given.brackets == "{}" and len(given.items) == 1 and self.same(given.items[0], gold)
             )
+        if isinstance(given, Value) and isinstance(gold, Several) and len(gold.items) == 1:
+            return self.same(given, gold.items[0])
         if not (isinstance(given, Several) and isinstance(gold, Several)):
             return False
         if given.label and gold.label and not _same_label(given.label, gold.label):
@@ -232,8 +246,11 @@ class _Comparison:
             return False
         if kinds <= {"", "{}", r"\cup", r"\cap"}:
             return self._matched(list(left.items), list(right.items), "{}" in kinds)
-        alike = 0 < len(left.items) == len(right.items)
-        return alike and all(map(self.same, left.items, right.items))
+        return self._alike(left.items, right.items)
+
+    def _alike(self, given: Sequence[Answer], gold: Sequence[Answer]) -> bool:
+        """Whether the items are the same, one by one; no items are never."""
+        return 0 < len(given) == len(gold) and all(map(self.same, given, gold))
 
     def _matched(self, given: list[Answer], gold: list[Answer], as_set: bool) -> bool:
         """Whether each item has its equal on the other side, in any order; in a set, several."""
@@ -313,6 +330,10 @@ def _items(answer: Answer, *brackets: str) -> tuple[Answer, ...]:
     return answer.items if isinstance(answer, Several) and answer.brackets in brackets else ()
 
 
+def _is_nothing(answer: Answer) -> bool:
+    return answer == NOTHING or answer == Several("{}", ())
+
+
 def _is_region(answer: Answer) -> bool:
     """Whether an answer can only be a part of the real line."""
     if isinstance(answer, Several):
@@ -337,6 +358,8 @@ def _region_of(answer: Answer) -> Region:
         return _solved(answer)
     if not isinstance(answer, Several):
         raise _NotOnTheLine
+    if answer.brackets == r"\setminus" and isinstance(last := answer.items[-1], Value):
+        answer = replace(answer, items=(*answer.items[:-1], Several("{}", (last,))))
     if answer.brackets in ("", *JOINTS):
         regions = [_region_of(item) for item in answer.items]
         ends = set[Place]().union(*(ends for ends, _ in regions))
@@ -404,6 +427,23 @@ def _same_label(a: Tree, b: Tree) -> bool:
     return a == b
 
 
+def _of_arguments(value: Value) -> Value:
+    """f(n) = n + 1 and f(x) = x + 1, a_k = 2k and a_n = 2n, with the same letter for both."""
+    label = value.label
+    if label and label[0] == "name" and re.fullmatch("[A-Za-z]_[a-z]", label[1]):
+        label = ("apply", ("name", label[1][:2]), ("name", label[1][2:]))
+    if not label or label[0] != "apply" or len({*label[2:]}) < len(label) - 2:
+        return value
+    if any(part[0] != "name" or part[1] not in names(value.tree) for part in label[2:]):
+        return value
+    parts = [value.tree, *value.others]
+    for place, (_, letter) in enumerate(label[2:]):
+        parts = [renamed(part, letter, f"argument {place}") for part in parts]
+    arguments = map(number, range(len(label) - 2))
+    label = ("apply", label[1], *arguments)
+    return replace(value, tree=parts[0], label=label, others=tuple(parts[1:]))
+
+
 def _names_of(answer: Several) -> list[str] | None:
     """The names of all items, as in x = 1, y = 2; None if one has none."""
     labels = [getattr(item, "label", None) or NAMELESS for item in answer.items]
@@ -430,6 +470,14 @@ def _tree_of(item: Answer) -> Tree:
     if not isinstance(item, Value):
         raise _NotOnTheLine
     return item.tree
+
+
+def _rows(answer: Answer) -> Sequence[Answer]:
+    """The rows of a matrix, if it is one; a tuple of values is a column."""
+    places = _items(answer, "()")
+    if all(isinstance(place, Value) for place in places):
+        return _items(answer, "matrix") or [Several("()", (place,)) for place in places]
+    return ()
 
 
 def _terms(answer: Answer) -> tuple[Tree, ...] | None:

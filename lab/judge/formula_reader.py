@@ -288,12 +288,14 @@ class Reader:
         result = self.base()
         if result[0] == "name" and first not in OPENING and may_call:
             result = self.called(result)
-        while mark := self.taken("^", r"\circ", "!"):
+        while mark := self.taken("^", r"\circ", "!", "%"):
             if mark == "^" and not self.taken(r"\circ"):
                 # of a number all digits, as in 10^33
                 result = ("^", result, self.number() or self.argument())
             elif mark == "!":
                 result = ("!", result)
+            elif mark == "%":
+                result = ("/", result, number(100))
             else:
                 result = ("degrees", result)
         return result
@@ -350,8 +352,10 @@ class Reader:
         name = _ALIASES.get(name, name) or name
         if name in FUNCTIONS:
             return self.function(name)
-        if name.startswith("text{"):  # one letter
+        if name.startswith("text{"):  # one letter, or a number
             name = name[5:-1].strip()
+            if re.fullmatch("[0-9]+", name):
+                return number(int(name))
             if not re.fullmatch("[A-Za-z]", name):
                 raise Unreadable(name)
         elif not name[0].isalpha() or (token[0] == "\\" and name not in _NAMES):
@@ -417,6 +421,9 @@ class Reader:
             if self.next in ("(", "["):
                 break
             argument = ("*", argument, self.power())
+        if not grouped and self.next == "/" and len(self.rest) > 1 and self.rest[-2].value:
+            self.take()  # \sin \pi/6
+            argument = ("/", argument, self.power())
         if name == "cis":
             return ("+", ("cos", argument), ("*", ("name", "i"), ("sin", argument)))
         if around.get("^") == ("-", number(1)):

@@ -58,12 +58,13 @@ class Several:
     Or items joined by a sign: sets and intervals by one of JOINTS (inequalities by "or" are joined
     by \cup), the terms of a ratio by ":". A "matrix" has rows, which are tuples.
 
-    `label`: the name of a point or a set, as in A = (3, 4).
+    `label`: the name of a point or a set, as in P(3, 4). `value`: P(5, 3) as the number it may be.
     """
 
     brackets: str
     items: tuple["Answer", ...]
     label: Tree | None = None
+    value: Value | None = None
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,9 @@ _LEAD = re.compile(  # what only leads to the answer: "So the answer is", "Ans:"
 _CAPTION = re.compile(
     r"\A(?:(?!option|choice)[A-Za-z]{2}[A-Za-z ]*:\s*|the [a-z ]+ (?:is|are)\b\s*)", re.IGNORECASE
 )
+_REALS_EXCEPT = re.compile(
+    r"(?:\\text\{)?\s*all real(?:s| numbers) except(?: for)?\s*\}?\s*(?:[a-z]\s*=)?\s*(?=[^a-z]*$)"
+)
 _THEREFORE = re.compile(r"\s*\\(?:therefore|implies|(?:Longr|R)ightarrow)(?![A-Za-z])\s*")
 _OPENS, _CLOSES = {"]": "(", "[": "["}, {"]": "]", "[": ")"}
 _OUTWARD = re.compile(  # ]1, 2[ is (1, 2), ]1, 2] is (1, 2]
@@ -181,6 +185,11 @@ _OUTWARD = re.compile(  # ]1, 2[ is (1, 2), ]1, 2] is (1, 2]
 _TO = re.compile(
     r"\\text\{\s*(?:is )?to\s*\}|(?<![A-Za-z\\])(?:is )?to(?![A-Za-z])|\\text\{:\}|\\colon"
 )
+_POINT = re.compile(
+    r"(?:\\text\{\s*(?:the )?point\s*\}\s*)?"
+    r"(?:\\text\{)?(?P<name>[A-Z]'*(?:_\{?[0-9]\}?)?)?\}?\s*:?\s*(?P<place>\(.*,.*\))",
+    re.DOTALL | re.IGNORECASE,
+)  # fmt: skip
 _INFINITE: Tree = ("name", "infty")
 _REALS = Several("()", (Value(("-", _INFINITE)), Value(_INFINITE)))
 _PAIR = re.compile(r"(\\\{|[(\[])(.*)(\\\}|[)\]])", re.DOTALL)
@@ -209,7 +218,7 @@ def read(text: str) -> Answer:
         raise Unreadable("brackets too deep")
     spelt = _concluded(re.sub(r"^\\approx(?![A-Za-z])\s*", "", spelt.lstrip("=: ")))
     spelt = _OUTWARD.sub(lambda m: f" {_OPENS[m[1]]}{m[2]}{_CLOSES[m[3]]}", spelt)
-    spelt = _without_lead(spelt)
+    spelt = _REALS_EXCEPT.sub(r"\\setR \\setminus ", _without_lead(spelt))
     whole = re.fullmatch(r"\{([^{}]*)\}|\\text\{([^{}]*)\}", spelt)
     if whole and not re.search(r"\\(?:choose|over)(?![a-z])", spelt):
         inside = (whole[1] or whole[2] or "").strip()
@@ -333,12 +342,15 @@ def _matrix(spelt: str) -> Several | None:
 
 
 def _cases(spelt: str) -> Answer | None:
-    """A function by branches, as a set of pairs (formula, condition)."""
+    """A function by branches, as a set of pairs (formula, condition); or a system of equations."""
     match = _CASES.fullmatch(spelt)
     if match is None or (match["label"] and not _label(match["label"], [])):
         return None
+    rows = [row.strip() for row in _ROWS.split(match["rows"]) if row.strip()]
+    if not any("&" in row for row in rows):
+        return _joined(", ".join(row.rstrip(",;. ") for row in rows))
     pairs = []
-    for row in filter(str.strip, _ROWS.split(match["rows"])):
+    for row in rows:
         formula, _, condition = (part.strip(",;. ") for part in row.partition("&"))
         condition = re.sub(r"\\text\{[\s,]*\}", "", _IF.sub("", condition)).strip()
         pairs.append(Several("()", (_element(formula), _element(condition))))
@@ -406,6 +418,10 @@ def _joined(spelt: str) -> Answer:
     for part in found:
         item = _element(part)
         items.extend(item.items if isinstance(item, Several) and not item.brackets else [item])
+    first = items[0]
+    if isinstance(first, Value) and first.label:  # x = 1, 2
+        if all(isinstance(item, Value) and not item.label for item in items[1:]):
+            items = [_labelled(item, first.label) for item in items]
     ranges = [item for item in items if isinstance(item, Relation) and item.signs[0] != "="]
     if len(ranges) == len(items) and re.search(r"\bor\b", spelt):
         return Several(r"\cup", tuple(items))
@@ -427,6 +443,10 @@ def _element(text: str) -> Answer:
     for sign in JOINTS:
         if len(sets := _outside(text, (sign,))[0]) > 1:
             return Several(sign, tuple(map(_element, sets)))
+    if (point := _POINT.fullmatch(text)) and (place := _bracketed(point["place"])):
+        with suppress(Unreadable):
+            place = replace(place, value=Value(_tree(text)))
+        return replace(place, label=("name", point["name"] or ""))
     if len(terms := _outside(_TO.sub(":", text), (":",))[0]) > 1:
         return Several(":", tuple(Value(_tree(term)) for term in terms))
     if bracketed := _bracketed(text):
@@ -465,6 +485,8 @@ def _bracketed(text: str) -> Several | None:
     if min(_depths(inside)) < 0:  # (1)(2): the outer brackets are no pair
         return None
     brackets = pair[1][-1] + pair[3][-1]
+    if not inside.strip() and brackets == "{}":
+        return Several("{}", ())
     parts = _split_inside(inside)
     if len(parts) == 1 and brackets != "{}":
         return None
