@@ -32,7 +32,6 @@ from lab.llm.train.thread_generator import generate_from_thread
 from lab.llm.train.trainer import train
 from lab.project import project
 from lab.runs.experiments import experiment
-from lab.runs.rollout_store import rollout_files
 from lab.runs.run_folder import Run
 from lab.runs.training import load_checkpoint, state_of
 from lab.runs.training import train as run_training
@@ -187,7 +186,7 @@ def ended_alike(folder, whole) -> bool:
     places = (folder, whole)
     lines = [(place / "metrics.jsonl").read_bytes() for place in places]
     states = [load_checkpoint(Run(place))[0] for place in places]
-    stored = [{file.name: file.read_bytes() for file in rollout_files(place)} for place in places]
+    stored = [{file.name: file.read_bytes() for file in Run(place).rollouts} for place in places]
     assert stored[0] == stored[1] and len(stored[0]) == STEPS["steps"]
     return lines[0] == lines[1] and lines[0].count(b"\n") == 3 and same(*states)
 

@@ -6,20 +6,18 @@ import fcntl
 import json
 import os
 import pty
-import re
 import struct
 import subprocess
 import sys
 import termios
 from contextlib import suppress
-from itertools import accumulate
 from pathlib import Path
 
 import pytest
 
 from lab.cli import main
-from lab.runs import Run, configure, experiment, progress
-from lab.runs.progress import Progress, Watch, announced
+from lab.runs import Run, configure, experiment
+from lab.runs.progress import Progress, Speed, line_of
 from lab.runs.sweep_file import read_sweep
 from lab.training.records import Pause, Record
 
@@ -36,27 +34,27 @@ def config():
     return configure("tabular", scale="smoke", steps=400, log_every=20)
 
 
+def watched(config) -> tuple[float, str]:
+    bar = Progress("")
+    bar.begin(Run.of(config), config)
+    return bar.look()
+
+
 def test_a_run_is_as_far_as_the_last_whole_line_of_its_records(config):
-    watch, label = Watch(config), "tabular maxrl, learning rate 0.1"
-    assert watch.look() == (0, label)
+    label = "tabular maxrl, learning rate 0.1"
+    assert watched(config) == (0, label)
     put(Run.of(config), [0, 100], cut='{"step": 200, "pass')
-    assert watch.look() == (0.25, f"{label}, step 100/400, pass@1 0.1")
-    put(Run.of(config), [0, 100, 400])
-    watch.cell = (3, 4)
-    assert watch.look() == (1, f"{label}, step 400/400, pass@1 0.4, cell 3/4")
-    without_trainer = Watch(configure("weights"))
-    without_trainer.cell = (3, 4)
-    assert without_trainer.look() == (0.5, "weights, cell 3/4")
+    assert watched(config) == (0.25, f"{label}, step 100/400, pass@1 0.1")
+    assert watched(configure("weights")) == (0, "weights")
 
 
 def test_of_a_training_with_a_start_the_start_is_shown_until_it_records_itself():
     config = configure("maze", scale="smoke")
-    watch = Watch(config)
     put(Run.of(experiment("maze").before.part_of(config)), [1])
-    share, words = watch.look()
+    share, words = watched(config)
     assert share == 0 and words.endswith(f"start: step 1/{config.start_steps}, pass@1 0.001")
     put(Run.of(config), [1])
-    share, words = watch.look()
+    share, words = watched(config)
     assert share == 1 / config.steps and words.endswith(f", step 1/{config.steps}, pass@1 0.001")
 
 
@@ -75,7 +73,7 @@ def test_a_sweep_adds_up_its_runs(tmp_path):
     runs, configs = [item.run for item in items], [item.config for item in items]
     bar = Progress("two", len(runs))
     for run, config in zip(runs[:2], configs, strict=False):
-        bar.begin(run, Watch(config))
+        bar.begin(run, config)
     put(runs[0], [0, 200])
     put(runs[1], [0, 100, 300])
     share, words = bar.look()
@@ -153,52 +151,17 @@ def test_at_a_terminal_a_run_is_seen_to_go_on_and_its_report_is_named(runs):
     text = shown.decode()
     assert process.wait(60) == 0, text
     (folder,) = (runs / "tabular").iterdir()
-    assert "tabular maxrl, learning rate 0.1, cell " in text and "WARNING" not in text
+    assert "tabular maxrl, learning rate 0.1" in text and "WARNING" not in text
     *_, report, place, _ = text.split("\r\n")
     assert report.endswith(f"report: lab report {folder}")
     assert place.startswith(f"  writes {runs / 'report'}") and "%" not in place
 
 
-# --- How long a training will take ---------------------------------------------------------------
-
-
-@pytest.fixture
-def said(monkeypatch, capsys):
-    """What is printed of a training whose evaluations, first step and other steps take so long."""
-
-    def play(evaluation: float, first: float, step: float, **given) -> str:
-        config = experiment("digits").configure("smoke", given)
-        outputs, seconds = [], []
-        for number in range(config.steps + 1):
-            is_record = number % config.log_every == 0 or number == config.steps
-            outputs.append(Record(number, {}, None) if is_record else Pause(number, None))
-            own = (0, first, step)[min(number, 2)]
-            seconds += [0.0, own + (evaluation if is_record else 0.0)]  # ours, then the trainer's
-        clock = accumulate([*seconds, 0.0])
-        monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
-        assert [output for output, _ in announced(iter(outputs), config)] == outputs
-        return capsys.readouterr().out
-
-    return play
-
-
-def test_the_first_step_which_compiles_is_not_taken_for_the_others(said):
-    told = said(30, 100, 5, steps=400, log_every=100)
-    # After step 4: 396 steps of 5 s and the evaluations of steps 100, 200, 300 and 400.
-    assert told == (
-        "about 35 min left, measured in the first steps: 396 steps of 5 s, 4 evaluations of 30 s\n"
-    )
-
-
-def test_ten_seconds_of_steps_are_measured_at_least(said):
-    # A hundred steps of 0.1 s, or a hundred and one by rounding.
-    assert re.search("1,89[89] steps of 100 ms", said(0, 3, 0.1, steps=2000, log_every=1000))
-
-
-def test_evaluations_after_every_step_are_part_of_the_step(said):
-    told = said(2, 5, 3, steps=100, log_every=1)
-    assert "96 steps of 5 s, 0 evaluations" in told
-
-
-def test_of_a_training_of_a_minute_nothing_is_said(said):
-    assert said(1, 1, 4, steps=10, log_every=5) == ""
+def test_a_line_says_how_long_the_other_steps_will_take_without_the_first_which_compiles():
+    speed = Speed(400)
+    for step, seconds in ((0, 30.0), (1, 100.0), (2, 5.0), (3, 7.0)):
+        speed.add(Pause(step, dict), seconds)
+    told = Record(4, {"pass@1": 0.5}, dict)
+    speed.add(told, 12.0)
+    assert line_of(told, {}, speed) == "step 4/400: pass@1 0.5, about 53 min left"  # 396 of 8 s
+    assert line_of(Record(400, {"pass@1": 0.5}, dict), {}, speed) == "step 400/400: pass@1 0.5"

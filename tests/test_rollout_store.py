@@ -10,8 +10,10 @@ import pytest
 
 from lab.llm.data.datasets import Problem
 from lab.llm.train.rollouts import rollout_columns
-from lab.runs.rollout_store import RolloutStore, rollout_files
+from lab.runs import Run
+from lab.runs.training import _drop_later, _write_rollouts
 from lab.show.audit import audit, read_counts
+from lab.training.records import Pause
 
 PROBLEMS = [Problem(f"a/{i}", f"{i}+1=?", str(i + 1), "a") for i in range(3)]
 
@@ -39,18 +41,16 @@ def run(tmp_path):
     (tmp_path / "params.json").write_text(
         json.dumps({"parameters": {"rollouts": 4, "objective": "maxrl"}})
     )
-    store = RolloutStore(tmp_path, -1)
-    store.write(0, {})
     for step in (1, 2, 3):
-        store.write(step, columns(step, lost=step == 3))
+        _write_rollouts(Run(tmp_path), Pause(step, dict, columns(step, lost=step == 3)))
     return tmp_path
 
 
 def test_a_step_is_a_file_with_every_column(run):
-    assert [file.name for file in rollout_files(run)] == [
+    assert [file.name for file in Run(run).rollouts] == [
         f"step-{step:08d}.parquet" for step in (1, 2, 3)
     ]
-    [first, *_, last] = pq.read_table(rollout_files(run)[2]).to_pylist()
+    [first, *_, last] = pq.read_table(Run(run).rollouts[2]).to_pylist()
     assert first == {
         "step": 3,
         "problem": "a/0",
@@ -68,13 +68,12 @@ def test_a_step_is_a_file_with_every_column(run):
 
 
 def test_a_run_that_goes_back_drops_what_it_will_sample_again_and_writes_the_same_bytes(run):
-    whole = [file.read_bytes() for file in rollout_files(run)]
-    (run / "rollouts" / ".step-00000003.parquet.123").write_text("half")
-    store = RolloutStore(run, 1)
+    whole = [file.read_bytes() for file in Run(run).rollouts]
+    _drop_later(Run(run), 1)
     assert [file.name for file in (run / "rollouts").iterdir()] == ["step-00000001.parquet"]
     for step in (2, 3):
-        store.write(step, columns(step, lost=step == 3))
-    assert [file.read_bytes() for file in rollout_files(run)] == whole
+        _write_rollouts(Run(run), Pause(step, dict, columns(step, lost=step == 3)))
+    assert [file.read_bytes() for file in Run(run).rollouts] == whole
 
 
 def test_the_audit_reads_them_with_the_weighting_of_the_run(run):

@@ -106,7 +106,7 @@ def test_stopped_after_any_record_a_run_goes_on_to_the_same_result(
 @pytest.mark.parametrize(
     "owner, method",
     [
-        (training._Groups, "write"),
+        (training, "_write_groups"),
         (training, "_save_checkpoint"),
         (checkpoint, "save_tensors"),
         (checkpoint, "_pieces"),

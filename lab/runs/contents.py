@@ -72,7 +72,7 @@ def digest(value: Any) -> str:
 def code_digest(folder: Path = Path(__file__).parents[1]) -> str:
     """The digest of the lab's own code, presets and prompts, committed or not."""
     files = [path for kind in ("*.py", "*.toml", "*.txt") for path in folder.rglob(kind)]
-    return digest([[str(path.relative_to(folder)), _sha256(path)] for path in sorted(files)])
+    return digest([[str(path.relative_to(folder)), file_sha256(path)] for path in sorted(files)])
 
 
 def difference(stored: Mapping[str, Any], asked: Mapping[str, Any]) -> str | None:
@@ -151,10 +151,10 @@ PARTS: Mapping[str, Callable[[str, Config], Parts]] = {
 
 
 def _files(paths: Iterable[Path]) -> Parts:
-    return [(path.name, _sha256(path)) for path in paths]
+    return [(path.name, file_sha256(path)) for path in paths]
 
 
-def _sha256(path: Path) -> str:
+def file_sha256(path: Path) -> str:
     """The SHA-256 of a file, computed once in a process until the file is written to."""
     try:
         stat = path.stat()

@@ -16,7 +16,7 @@ from lab.configurations import Config
 from lab.errors import LabError, unknown
 from lab.project import CHECKOUT, VARIABLE, environment, project
 from lab.runs.experiments import NOTEBOOKS, Experiment, experiment
-from lab.runs.progress import Progress, Watch
+from lab.runs.progress import Progress
 from lab.runs.readiness import require_ready
 from lab.runs.run_folder import Run
 from lab.runs.training import MINUTES
@@ -87,7 +87,6 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
     notebook.cells = [
         cell for cell in notebook.cells if without not in cell.metadata.get("tags", [])
     ]
-    watch = Watch(config)
     kernel: list[int] = []  # its process id, once it has started
     asked = False  # to stop, by SIGTERM
 
@@ -111,11 +110,8 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
         if asked:
             raise Terminated("stopped by SIGTERM; the same command goes on from here") from cause
 
-    def tell(cell: Any, cell_index: int) -> None:
-        watch.cell = (cell_index + 1, len(notebook.cells))
-
     progress = Progress("")
-    progress.begin(run, watch)
+    progress.begin(run, config)
     handed_on = environment(**{VARIABLE: str(project().root)})  # the kernel's folder is another
     with on_sigterm(stop), progress, handed_on:
         try:
@@ -126,7 +122,6 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
                 cwd=chosen.notebook.parent,
                 kernel_manager_class=_kernel_manager(started),
                 progress_bar=False,
-                on_cell_start=tell,
                 # A kernel warns that its connection is not encrypted. It is one of this machine
                 # with itself, and the warning would end up among the lines of progress.
                 extra_arguments=["--IPKernelApp.log_level=ERROR"],

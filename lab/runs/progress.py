@@ -3,14 +3,13 @@
 On a terminal there is one bar of tqdm. It is read from metrics.jsonl in the run folders, which
 grows by a line at each record: so the same bar serves a notebook's kernel, the processes of a sweep
 and the nodes of a cluster. Where the output is no terminal, `lab train` prints a line at each
-record. A long training says after its first steps how long the others will take.
+record.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import statistics
 import sys
 import threading
 import time
@@ -25,9 +24,6 @@ from lab.training.records import Pause, Record
 
 SECONDS = 0.5  # between two drawings
 TAIL = 1 << 16  # bytes of metrics.jsonl that hold its last line
-MEASURED = 3  # steps, at least; the one before them compiles and allocates
-MEASURED_SECONDS = 10.0  # at least: a GPU may be some steps behind
-LEAST = 60.0  # seconds; of a training that takes less nothing is said
 FORMAT = "{desc}{percentage:3.0f}% {bar:10} {elapsed}<{remaining} {postfix}"
 # Of these metrics a line tells those that there are, else the first three.
 TOLD = ("pass@1", "train pass@1", "mean reward", "loss", "dead groups", "mean length")
@@ -48,40 +44,6 @@ def described(config: Config) -> str:
     return label if rate is None else f"{label}, learning rate {rate:g}"
 
 
-class Watch:
-    """How far one run is, by the last line of its metrics.jsonl.
-
-    A training that starts from another one is watched from the start of that one. `cell` is what
-    whoever executes a notebook tells: the cell that runs, and how many there are.
-    """
-
-    def __init__(self, config: Config) -> None:
-        self.label = described(config)
-        self.cell: tuple[int, int] | None = None
-        chosen = experiment(config.name)
-        self.trainings = {"": config} if chosen.trainer else {}
-        if chosen.before is not None:
-            self.trainings["start: "] = chosen.before.part_of(config)
-        self.files = {name: Run.of(each).path for name, each in self.trainings.items()}
-
-    def look(self) -> tuple[float, str]:
-        """The share of the work that is done, in [0, 1], without that of a start; and its words."""
-        share, words = 0.0, [self.label]
-        for name, config in self.trainings.items():
-            if record := _last_record(self.files[name] / "metrics.jsonl"):
-                step, total = record.pop("step"), total_steps(config)
-                share = min(1.0, step / total) if total and not name else 0.0
-                words += [f"{name}step {step}" + (f"/{total}" if total else "")]
-                words += [f"{key} {value:.3g}" for key, value in list(record.items())[:1]]
-                break
-        if self.cell is not None:
-            number, cells = self.cell
-            words.append(f"cell {number}/{cells}")
-            if not self.trainings:
-                share = (number - 1) / cells
-        return share, ", ".join(words)
-
-
 class Progress:
     """A bar over `total` runs, drawn again and again while a `with` statement runs.
 
@@ -92,7 +54,7 @@ class Progress:
     def __init__(self, name: str, total: int = 1, finished: int = 0) -> None:
         self.name, self.total = name, total
         self.finished, self.failed = finished, 0
-        self.running: dict[Path, Watch] = {}
+        self.running: dict[Path, dict[Path, tuple[str, Config]]] = {}
         self.over = threading.Event()
         self.thread = threading.Thread(target=self._draw)
 
@@ -106,9 +68,16 @@ class Progress:
         if self.thread.is_alive():
             self.thread.join()
 
-    def begin(self, run: Run, watch: Watch) -> None:
-        """A process for this run starts, perhaps where an earlier one was interrupted."""
-        self.running[run.path] = watch
+    def begin(self, run: Run, config: Config) -> None:
+        """A process for this run starts, perhaps where an earlier one was interrupted.
+
+        A training that starts from another one is watched from the start of that one.
+        """
+        trainings = {run.path: ("", config)}
+        if (before := experiment(config.name).before) is not None:
+            start = before.part_of(config)
+            trainings[Run.of(start).path] = ("start: ", start)
+        self.running[run.path] = trainings
 
     def end(self, run: Run) -> None:
         """Its process has ended; nothing changes if it was never started."""
@@ -118,11 +87,11 @@ class Progress:
 
     def look(self) -> tuple[float, str]:
         """Runs' worth of work that is done; how many have finished, and what the others are at."""
-        watches = [watch.look() for watch in list(self.running.values())]
+        watched = [_look(trainings) for trainings in list(self.running.values())]
         words = [f"{self.finished} of {self.total} runs"] if self.total > 1 else []
         words += [f"{self.failed} failed"] if self.failed else []
-        words += [of_run for _, of_run in watches]
-        return self.finished + sum(share for share, _ in watches), "; ".join(words)
+        words += [of_run for _, of_run in watched]
+        return self.finished + sum(share for share, _ in watched), "; ".join(words)
 
     def _draw(self) -> None:
         from tqdm import tqdm
@@ -132,6 +101,18 @@ class Progress:
             while not self.over.wait(SECONDS):
                 bar.n, words = self.look()
                 bar.set_postfix_str(words)
+
+
+def _look(trainings: Mapping[Path, tuple[str, Config]]) -> tuple[float, str]:
+    """The share of a run's steps that are done, in [0, 1], without those of a start; its words."""
+    label = described(next(config for _, config in trainings.values()))
+    for path, (name, config) in trainings.items():
+        if record := _last_record(path / "metrics.jsonl"):
+            step, total = record.pop("step"), total_steps(config)
+            words = [label, f"{name}step {step}" + (f"/{total}" if total else "")]
+            words += [f"{key} {value:.3g}" for key, value in list(record.items())[:1]]
+            return min(1.0, step / total) if total and not name else 0.0, ", ".join(words)
+    return 0.0, label
 
 
 def say(line: str) -> None:
@@ -153,53 +134,31 @@ def _last_record(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def announced(
-    outputs: Iterator[Record | Pause], config: Config
-) -> Iterator[tuple[Record | Pause, float]]:
-    """The outputs of a trainer, each with its seconds; prints once how long the others will take.
-
-    A step takes the median of those measured first, an evaluation what the first one took.
-    """
-    settings = config.settings()
-    steps = total_steps(config) or 0
-    log_every = settings.get("log_every", settings.get("start_log_every", steps + 1))
-    log_every = settings.get("eval_every") or log_every
-    evaluation, seconds, said = 0.0, [], False
+def timed(outputs: Iterator[Record | Pause]) -> Iterator[tuple[Record | Pause, float]]:
+    """The outputs of a trainer, each with the seconds that it took."""
     began = time.monotonic()
-    for number, output in enumerate(outputs):
-        spent = time.monotonic() - began
-        if number == 0 and isinstance(output, Record):
-            evaluation = spent
-        elif number > 1 and (isinstance(output, Pause) or log_every == 1):
-            seconds.append(spent)
-        if not said and len(seconds) >= MEASURED and sum(seconds) >= MEASURED_SECONDS:
-            said = True
-            step, left = statistics.median(seconds), steps - output.step
-            evaluations = 0 if log_every == 1 else -(-left // log_every)
-            rest = left * step + evaluations * evaluation
-            if rest >= LEAST:
-                print(
-                    f"about {duration(rest)} left, measured in the first steps: {left:,} steps of"
-                    f" {duration(step)}, {evaluations} evaluations of {duration(evaluation)}",
-                    flush=True,
-                )
-        yield output, spent
+    for output in outputs:
+        yield output, time.monotonic() - began
         began = time.monotonic()
 
 
 class Speed:
-    """How fast a training was since its last record.
+    """How fast a training of `total` steps was since its last record, and how long it will take.
 
     An output with groups was evaluated too; its seconds count only where all were.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, total: int | None = None) -> None:
+        self.total = total
+        self.made, self.seconds = -1, 0.0  # the first step, which compiles, does not count
         self.steps: list[tuple[bool, float, int]] = []  # evaluated, seconds, tokens
 
     def add(self, output: Record | Pause, seconds: float) -> None:
         """Note what an output took, its step included."""
         evaluated = isinstance(output, Record) and bool(output.groups)
         if output.step:
+            self.made += 1
+            self.seconds += seconds if self.made else 0.0
             self.steps.append((evaluated, seconds, sum(output.rollouts.get("tokens", ()))))
 
     def take(self) -> dict[str, float]:
@@ -214,15 +173,21 @@ class Speed:
         return times | ({"tokens a second": tokens / seconds} if tokens and seconds else {})
 
 
-def line_of(record: Record, times: Mapping[str, float], config: Config) -> str:
-    """A record in one line, for output that is no terminal: a pipe, a batch queue's log."""
-    total, metrics = total_steps(config), record.metrics
+def line_of(record: Record, times: Mapping[str, float], speed: Speed) -> str:
+    """A record in one line, for output that is no terminal: a pipe, a batch queue's log.
+
+    The time left is that of the other steps, as if they took as long as those so far.
+    """
+    total, metrics = speed.total, record.metrics
     told = [name for name in metrics if name in TOLD or name.endswith(" pass@1")]
     parts = [f"{name} {metrics[name]:.3g}" for name in told or list(metrics)[:3]]
     if times:
         parts.append(f"{duration(times['seconds a step'])} a step")
     if "tokens a second" in times:
         parts.append(f"{times['tokens a second']:,.0f} tokens a second")
+    if total and speed.made > 0 and record.step < total:
+        left = speed.seconds / speed.made * (total - record.step)
+        parts.append(f"about {duration(left)} left")
     return f"step {record.step}{f'/{total}' if total else ''}: {', '.join(parts)}"
 
 

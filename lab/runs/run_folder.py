@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError
 from lab.project import project
-from lab.runs.contents import contents, counted, difference, digest
+from lab.runs.contents import contents, counted, difference, digest, file_sha256
 from lab.runs.former_names import in_former_names, without_gone
 from lab.runs.provenance import provenance, resumed_under_other_code, session
 
@@ -331,8 +331,8 @@ class Run:
         """The digests of the files whose names begin with `part`, as done.json holds them."""
         names = [name for name in (*METADATA, *DATA) if name.startswith(part)]
         paths = {name: self.path / name for name in names}
-        digests = {name: sha256(path.read_bytes()) for name, path in paths.items() if path.exists()}
-        if "rollouts".startswith(part) and (self.path / "rollouts").exists():
+        digests = {name: file_sha256(path) for name, path in paths.items() if path.exists()}
+        if "rollouts".startswith(part) and self.rollouts:
             digests["rollouts"] = self.rollouts_sha256()
         if "checkpoints".startswith(part):
             for path in self.checkpoints:
@@ -344,11 +344,15 @@ class Run:
         """The files of its checkpoints, the newest last."""
         return sorted((self.path / "checkpoints").glob("step-*.safetensors"))
 
+    @property
+    def rollouts(self) -> list[Path]:
+        """The files of its rollouts, in the order of their steps."""
+        return sorted((self.path / "rollouts").glob("step-*.parquet"))
+
     def rollouts_sha256(self, step: int | None = None) -> str:
         """The SHA-256 of the lines "NAME SHA-256" of the files in rollouts/, up to `step`."""
-        files = sorted((self.path / "rollouts").glob("step-*.parquet"))
-        lines = [line_of(file) for file in files if step is None or step_of(file) <= step]
-        return sha256("".join(lines).encode())
+        files = [file for file in self.rollouts if step is None or step_of(file) <= step]
+        return sha256("".join(f"{file.name} {file_sha256(file)}\n" for file in files).encode())
 
     def _read(self, name: str) -> bytes:
         """The content of a file, nothing where there is none.
@@ -391,11 +395,6 @@ class Run:
 def step_of(path: Path) -> int:
     """The step of a file step-NNNNNNNN.*: a checkpoint, or the rollouts of a step."""
     return int(path.stem.removeprefix("step-"))
-
-
-def line_of(file: Path) -> str:
-    """The name of a file and the SHA-256 of its content, as a line."""
-    return f"{file.name} {sha256(file.read_bytes())}\n"
 
 
 def stored_sha256(checkpoint: Path) -> str:

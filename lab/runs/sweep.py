@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.runs.processes import Workers
-from lab.runs.progress import Progress, Watch, say
+from lab.runs.progress import Progress, say
 from lab.runs.run_folder import Run, runs_root, writing
 from lab.runs.sweep_file import Item, missing_for_rates, read_sweep
 from lab.training.cards import cards
@@ -88,7 +88,7 @@ def _run_all(
             return None
         with writing(item.run.path):
             item.run.path.mkdir(parents=True, exist_ok=True)
-        progress.begin(item.run, Watch(item.config))
+        progress.begin(item.run, item.config)
         reason = executor.run(_command(item, verb), str(item.run.path / "log.txt"))
         if not (keep_going or item.run.finished):
             start_no_more.set()

@@ -16,15 +16,21 @@ from lab.configurations import Config
 from lab.errors import LabError, one_of, real
 from lab.runs import loggers
 from lab.runs.experiments import experiment
-from lab.runs.progress import Speed, announced, described, line_of, total_steps
+from lab.runs.progress import Speed, described, line_of, timed, total_steps
 from lab.runs.readiness import (
     LONGEST_HOURS,
     MIN_CHECKPOINT_SECONDS,
     WRITE_TIME_FACTOR,
     require_ready,
 )
-from lab.runs.rollout_store import FOLDER, RolloutStore
-from lab.runs.run_folder import Run, sha256, step_of, write_atomically, writing
+from lab.runs.run_folder import (
+    Run,
+    sha256,
+    step_of,
+    write_atomically,
+    write_parquet,
+    writing,
+)
 from lab.training.records import Pause, Record
 from lab.training.termination import Request, Terminated, stopping_after_a_step
 
@@ -34,6 +40,19 @@ if TYPE_CHECKING:
 # Environment: checkpoint_minutes and keep_checkpoints of this process and of those it starts.
 MINUTES = "LAB_CHECKPOINT_MINUTES"
 KEPT = "LAB_KEEP_CHECKPOINTS"
+ROLLOUTS = {  # the columns of rollouts/step-NNNNNNNN.parquet
+    "step": "int32",
+    "problem": "string",
+    "question": "string",
+    "gold": "string",
+    "index": "int32",
+    "text": "string",
+    "tokens": "int32",
+    "length": "int32",
+    "reward": "float32",
+    "advantage": "float32",
+    "truncated": "bool",
+}
 
 
 def train(
@@ -157,19 +176,15 @@ def _continue(
     """Train from the newest checkpoint to the end, and write records, groups and checkpoints."""
     from tqdm.auto import tqdm  # which loads ipywidgets where there are some
 
-    for kind in ("checkpoints/.step-*", ".groups.parquet.*", ".metrics.jsonl.*"):
+    for kind in ("*/.step-*", ".groups.parquet.*", ".metrics.jsonl.*"):
         for draft in run.path.glob(kind):  # half-written, left behind by a kill
             draft.unlink()
     state, step, digests = load_checkpoint(run)
     _drop_older_checkpoints(run)
-    earlier = _check_earlier(run, step, digests)
-    # Training will give what comes after the checkpoint again.
-    write_atomically(run.path / "metrics.jsonl", earlier)
-    digest_of_records = hashlib.sha256(earlier.encode())
+    _check_earlier(run, step, digests)
+    groups = _drop_later(run, step)
     run.begin_session(step)
-    groups = _Groups(run, step)
-    rollouts = RolloutStore(run.path, step)
-    speed = Speed()
+    speed = Speed(total_steps(config))
     pace.begin()
     saved = step
     last: Record | Pause | None = None
@@ -192,24 +207,20 @@ def _continue(
         def save(output: Record | Pause) -> None:
             nonlocal saved
             began = time.monotonic()
-            groups.write()
+            _write_groups(run, groups)
             os.fsync(metrics.fileno())  # a checkpoint is never ahead of the records
-            so_far = {
-                "records_sha256": digest_of_records.hexdigest(),
-                "groups_sha256": groups.digest,
-                "rollouts_sha256": rollouts.digest,
-            }
-            _save_checkpoint(run, output, so_far)
+            _save_checkpoint(run, output, _digests(run, output.step))
             saved = output.step
             pace.wrote(began)
 
-        for output, seconds in announced(trainer, config):
+        for output, seconds in timed(trainer):
             _release(state)
             # On resume a trainer repeats the output of the checkpoint's own step.
             if output.step > step:
                 last = output
                 speed.add(output, seconds)
-                rollouts.write(output.step, output.rollouts)
+                if output.rollouts:
+                    _write_rollouts(run, output)
                 if isinstance(output, Record):
                     line, times = _line(output), speed.take()
                     with writing(run.path / "metrics.jsonl"):
@@ -217,11 +228,11 @@ def _continue(
                         metrics.flush()
                         clock.write(json.dumps({"step": output.step, **times}) + "\n")
                         clock.flush()
-                    digest_of_records.update(line.encode())
                     show(output, times)
                     if lines:
-                        print(line_of(output, times, config), flush=True)
-                    groups.add(output)
+                        print(line_of(output, times, speed), flush=True)
+                    if output.groups:
+                        groups.append(_table(output))
                     first = list(output.metrics.items())[:3]
                     bar.set_postfix({key: f"{value:.3g}" for key, value in first}, refresh=False)
                 bar.update(output.step - bar.n)
@@ -238,7 +249,6 @@ def _continue(
             )
         if last is not None and last.step != saved:
             save(last)
-        groups.write()  # without those after the checkpoint, if training had nothing left to do
 
 
 def _line(record: Record) -> str:
@@ -253,45 +263,78 @@ def _line(record: Record) -> str:
     return json.dumps({"step": record.step} | metrics) + "\n"
 
 
-class _Groups:
-    """The rows of groups.parquet; the file is rewritten atomically at every checkpoint."""
+def _table(record: Record) -> pd.DataFrame:
+    """The groups of a record, one row each, with its step."""
+    import pandas as pd
 
-    def __init__(self, run: Run, step: int) -> None:
-        self.path = run.path / "groups.parquet"
-        table = run.groups()
-        earlier = table[table["step"] <= step]
-        self.tables = [earlier] if len(earlier) else []
-        self.changed = len(earlier) < len(table)
-        self.digest = _table_digest(earlier)
+    table = pd.DataFrame(record.groups)
+    table.insert(0, "step", record.step)
+    return table
 
-    def add(self, record: Record) -> None:
-        import pandas as pd
 
-        if record.groups:
-            table = pd.DataFrame(record.groups)
-            table.insert(0, "step", record.step)
-            self.tables.append(table)
-            self.changed = True
+def _write_groups(run: Run, tables: list[pd.DataFrame]) -> None:
+    """Write groups.parquet atomically, if there are groups, and make one table of them."""
+    import pandas as pd
 
-    def write(self) -> None:
-        """Write the file if groups were added or dropped."""
-        import pandas as pd
+    if tables:
+        tables[:] = [pd.concat(tables, ignore_index=True)]
+        write_atomically(run.path / "groups.parquet", tables[0].to_parquet(index=False))
 
-        if self.changed:
-            if self.tables:
-                self.tables = [pd.concat(self.tables, ignore_index=True)]
-                self.digest = _table_digest(self.tables[0])
-                write_atomically(self.path, self.tables[0].to_parquet(index=False))
-            else:  # all were after the checkpoint
-                self.path.unlink()
-            self.changed = False
+
+def _write_rollouts(run: Run, output: Record | Pause) -> None:
+    """Write the rollouts of a step to rollouts/step-NNNNNNNN.parquet.
+
+    That comes before anything that counts the step as made, and the bytes follow from the rollouts
+    alone: a killed run that goes on has exactly the files of one that was not.
+    """
+    import pyarrow as pa
+
+    folder = run.path / "rollouts"
+    with writing(folder):
+        folder.mkdir(exist_ok=True)
+    rows = len(next(iter(output.rollouts.values())))
+    columns = {"step": [output.step] * rows, **output.rollouts}
+    schema = pa.schema({name: pa.type_for_alias(ROLLOUTS[name]) for name in columns})
+    file = folder / f"step-{output.step:08d}.parquet"
+    write_parquet(file, pa.table(columns, schema=schema))
+
+
+def _drop_later(run: Run, step: int) -> list[pd.DataFrame]:
+    """Drop what comes after the checkpoint of `step`, which training gives again; the groups kept."""
+    write_atomically(run.path / "metrics.jsonl", _lines(run, step))
+    for file in run.rollouts:
+        if step_of(file) > step:
+            file.unlink()
+    every = run.groups()
+    kept = every[every["step"] <= step]
+    groups = [kept] if len(kept) else []
+    if len(kept) < len(every):
+        (run.path / "groups.parquet").unlink()
+        _write_groups(run, groups)
+    return groups
+
+
+def _lines(run: Run, step: int) -> str:
+    """The lines of metrics.jsonl up to a step."""
+    records = [record for record in run.records() if record["step"] <= step]
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def _digests(run: Run, step: int) -> dict[str, str]:
+    """The SHA-256 of a run's records, groups and rollouts up to a step; its checkpoint holds them.
+
+    Later ones may have been written before a kill.
+    """
+    groups = run.groups()
+    return {
+        "records_sha256": sha256(_lines(run, step).encode()),
+        "groups_sha256": _table_digest(groups[groups["step"] <= step]),
+        "rollouts_sha256": run.rollouts_sha256(step),
+    }
 
 
 def _table_digest(table: pd.DataFrame) -> str:
-    """The SHA-256 of a table's columns, however its file is encoded; "" of a table without rows.
-
-    Not of the file: between it and the checkpoint a kill may come, and then it holds more rows.
-    """
+    """The SHA-256 of a table's columns, however its file is encoded; "" of a table without rows."""
     if table.empty:
         return ""
     digest = hashlib.sha256()
@@ -303,27 +346,18 @@ def _table_digest(table: pd.DataFrame) -> str:
     return digest.hexdigest()
 
 
-def _check_earlier(run: Run, step: int, digests: Mapping[str, str]) -> str:
-    """The lines of metrics.jsonl up to the checkpoint of `step`, which holds these `digests`.
+def _check_earlier(run: Run, step: int, digests: Mapping[str, str]) -> None:
+    """Compare what a run tells up to the checkpoint of `step` with the `digests` that this holds.
 
     LabError: some of its records, groups or rollouts are missing, or were changed.
     """
-    records = [record for record in run.records() if record["step"] <= step]
-    lines = "".join(json.dumps(record) + "\n" for record in records)
-    groups = run.groups()
-    groups = groups[groups["step"] <= step]
-    rollouts = run.rollouts_sha256(step) if digests else ""
-    for name, what, key, digest in (
-        ("metrics.jsonl", f"{len(records)} records", "records", sha256(lines.encode())),
-        ("groups.parquet", f"{len(groups)} groups", "groups", _table_digest(groups)),
-        (FOLDER, "files", "rollouts", rollouts),
-    ):
-        if digests.get(f"{key}_sha256", digest) != digest:
+    names = ("metrics.jsonl", "groups.parquet", "rollouts")
+    for name, (key, digest) in zip(names, _digests(run, step).items(), strict=True):
+        if digests.get(key, digest) != digest:
             raise LabError(
-                f"{run.path / name} was changed: its {what} up to step {step} are not those of the"
+                f"{run.path / name} was changed: up to step {step} it is not what it was at the"
                 " checkpoint of that step: restore it, or remove the run folder and run it again"
             )
-    return lines
 
 
 def _save_checkpoint(run: Run, output: Record | Pause, digests: dict[str, str]) -> None:

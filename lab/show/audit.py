@@ -31,7 +31,6 @@ from lab.mathematics.stats import mean_interval
 from lab.rollouts.counting import Choice, Counts, read_table_counts
 from lab.rollouts.names import HINTS
 from lab.rollouts.structure import number
-from lab.runs.rollout_store import FOLDER
 from lab.runs.run_folder import Run
 from lab.shapes import Array
 from lab.show import plots
@@ -80,9 +79,9 @@ def read_counts(
         return read_table_counts(path, choice, least, every_step)
     _ = Run(path).finished  # refuses one that was changed since
     rollouts = Run(path).params["parameters"].get("rollouts")
-    if (path / FOLDER).exists():
+    if (path / "rollouts").exists():
         Run(path).check("rollouts")
-        return read_table_counts(path / FOLDER, choice)._replace(rollouts=rollouts)
+        return read_table_counts(path / "rollouts", choice)._replace(rollouts=rollouts)
     groups = path / "groups.parquet"
     table = Run(path).groups()
     if "pass_rate" in table and not {*HINTS["size"]} & {*table}:
@@ -326,7 +325,7 @@ def audit(
         f" {mixing(n, correct).log_likelihood:.2f}",
         *said,
     ]
-    if parameters is None or (path / FOLDER).exists():
+    if parameters is None or (path / "rollouts").exists():
         trained = trained_weighting(path, counts, parameters)
         notes += [trained.note] if trained else []
         if trained or is_again:

@@ -23,7 +23,6 @@ from lab.runs.notebooks import run_notebook
 from lab.runs.provenance import resumed_under_other_code
 from lab.runs.remarks import remarks
 from lab.runs.report_page import PAGE, report_config
-from lab.runs.rollout_store import rollout_files
 from lab.runs.run_folder import Run, write_atomically
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, results_of_runs, results_of_sweep
@@ -160,7 +159,7 @@ def answers(results: Results, sources: Sequence[str | Path], rows: int = 16) -> 
     """
     columns = ["question", "gold", "text", "reward", "advantage"]
     for id, run in _folders(sources).items():
-        files = rollout_files(run.path) if id in results.runs else []
+        files = run.rollouts if id in results.runs else []
         table = pd.read_parquet(files[-1]) if files else pd.DataFrame()
         if {*columns} <= {*table}:
             return table.iloc[:: max(1, len(table) // rows)].head(rows)[columns].assign(run=id)
