@@ -200,29 +200,15 @@ def _print_outcome(arguments: argparse.Namespace, run: Run, before: bool) -> Non
 
 
 def _name_reports(arguments: argparse.Namespace, source: Path, runs: list[Run]) -> None:
-    """Say how to write the report on `source`, one for each experiment that trained, and where.
+    """Print the commands of the reports on a sweep file, or on the folder of the only run."""
+    from lab.runs.remarks import reports
 
-    `source` is a sweep file or the folder of the only run.
-    """
-    from lab.runs.experiments import experiment
-    from lab.runs.report_page import can_report, natural_metric, page_of
-
-    trained = {run.params["experiment"]: run for run in runs} if can_report() else {}
-    trained = {name: run for name, run in trained.items() if experiment(name).trainer}
     before = ["--runs", str(arguments.runs)] if arguments.runs else []
     before += [word for plugin in arguments.plugin for word in ("--plugin", plugin)]
-    for name, run in trained.items():
-        given = {"experiment": name if len(trained) > 1 else "", "metric": natural_metric(run)}
-        words = ["lab", *before, "report", _from_here(source)]
-        for key, value in given.items():
-            words += [f"--{key}", value] if value not in ("", "pass@1") else []
-        print(f"report: {shlex.join(words)}\n  writes {_from_here(page_of([source], given))}")
-
-
-def _from_here(path: Path) -> str:
-    """A path as one would type it: relative if it is in the working directory."""
-    path = path.resolve()
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+    place = source.resolve()
+    near = place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place
+    for options in reports(runs):
+        print("report:", shlex.join(["lab", *before, "report", str(near), *options]))
 
 
 def _preflight(arguments: argparse.Namespace) -> int:
@@ -250,13 +236,15 @@ def _rehearse(arguments: argparse.Namespace) -> int:
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
+    from lab.papers.claims import claims_of_sweep
     from lab.runs.experiments import read_assignments
     from lab.runs.processes import Workers
     from lab.runs.ray_executor import RayExecutor
+    from lab.runs.remarks import remarks_on
     from lab.runs.sweep import sweep, visible_gpus
     from lab.runs.sweep_file import read_sweep
 
-    _refuse_claims(arguments.file)
+    claims_of_sweep(arguments.file)  # a faulty file is refused before a cluster is contacted
     if arguments.jobs is not None and arguments.jobs < 1:
         raise LabError(f"--jobs {arguments.jobs}: at least one process is needed")
     settings = {"executor": "local", "gpus": 0} | read_assignments(arguments.values)
@@ -265,7 +253,6 @@ def _sweep(arguments: argparse.Namespace) -> int:
     gpus = whole("gpus", settings["gpus"], 0)
     executor: Workers | RayExecutor
     if one_of("executor", settings["executor"], ("local", "ray")) == "ray":
-        read_sweep(arguments.file)  # a faulty file is refused before the cluster is contacted
         executor = RayExecutor(arguments.jobs, gpus)
     elif gpus:
         raise LabError(
@@ -280,42 +267,15 @@ def _sweep(arguments: argparse.Namespace) -> int:
     print(f"{len(outcome.before)} finished before, {len(outcome.now)} now, {len(failed)} failed")
     for run, reason in failed:
         print(f"failed: {run.path / 'log.txt'}: {reason}", file=sys.stderr)
-    for line in _chosen_rates(arguments.file):
+    listed = read_sweep(arguments.file)  # with the learning rates that its first runs chose
+    for line in listed.chosen_rates:
         print(line)
-    finished = [item.run for item in read_sweep(arguments.file) if item.run in done]
-    _print_remarks(finished)
+    finished = [item.run for item in listed.items if item.run in done]
+    for line in remarks_on(finished):
+        print(f"lab: {line}", file=sys.stderr)
     if not failed:
         _name_reports(arguments, arguments.file, finished)
     return 1 if failed else 0
-
-
-def _refuse_claims(file: Path) -> bool:
-    """Whether a sweep file has claims. LabError: one cannot be tested, or was changed."""
-    from lab.papers.claims import claims_of_sweep
-
-    return bool(claims_of_sweep(file))
-
-
-def _chosen_rates(file: Path) -> list[str]:
-    """The learning rates that the rule of a sweep file has chosen, one a line."""
-    from lab.runs.sweep_file import rates
-
-    return [str(choice) for choice in rates(file) if not choice.missing]
-
-
-def _print_remarks(runs: list[Run]) -> None:
-    """Say which of these runs learned nothing, and where the best learning rate is at an end."""
-    from lab.runs.remarks import remarks
-    from lab.runs.report_page import natural_metric
-    from lab.runs.sweep_results import results_of_runs
-
-    of_experiment: dict[str, list[Run]] = {}
-    for run in runs:
-        if run.records():  # a notebook that trains nothing has none
-            of_experiment.setdefault(run.params["experiment"], []).append(run)
-    for name, trained in of_experiment.items():
-        for remark in remarks(results_of_runs(trained), natural_metric(trained[0])):
-            print(f"lab: {name}: {remark}", file=sys.stderr)
 
 
 def _cluster(arguments: argparse.Namespace) -> None:
@@ -339,22 +299,16 @@ def _cluster(arguments: argparse.Namespace) -> None:
 
 
 def _record(arguments: argparse.Namespace) -> int:
+    from lab.papers.claims import record_with_claims, verdict_lines
     from lab.runs.reproduction import repetitions
-    from lab.runs.sweep_results import claims_file, record
+    from lab.runs.sweep_file import read_sweep
 
-    has_claims = _refuse_claims(arguments.file)
+    sweep = read_sweep(arguments.file)
     if not arguments.check:
-        if has_claims or claims_file(arguments.file).exists():
-            from lab.papers.claims import record_with_claims, verdict_lines
-
-            print(*record_with_claims(arguments.file), *verdict_lines(arguments.file), sep="\n")
-        else:
-            print(*record(arguments.file), sep="\n")
-        for line in _chosen_rates(arguments.file):
-            print(line)
+        print(*record_with_claims(sweep), *verdict_lines(sweep), *sweep.chosen_rates, sep="\n")
         return 0
     agree = True
-    for agrees, lines in repetitions(arguments.file):
+    for agrees, lines in repetitions(sweep):
         print(*lines, sep="\n")
         agree &= agrees
     if agree:
@@ -381,18 +335,20 @@ def _figures(arguments: argparse.Namespace) -> int:
 
 def _report(arguments: argparse.Namespace) -> None:
     from lab.papers.claims import verdict_lines
+    from lab.runs.sweep_file import read_sweep
     from lab.show.report import report
 
     def verdicts() -> list[str]:
         """On the claims of a sweep file, and its learning rates; called once its runs are read."""
         path = arguments.sources[0]
-        lines: list[str] = []
-        if path.suffix == ".toml":
-            try:
-                lines += verdict_lines(path)
-            except LabError as error:  # the page may be about other runs of the file
-                print(f"lab: no verdicts on the claims of {path.name}: {error}", file=sys.stderr)
-            lines += _chosen_rates(path)
+        if path.suffix != ".toml":
+            return []
+        sweep, lines = read_sweep(path), []
+        try:
+            lines += verdict_lines(sweep)
+        except LabError as error:  # the page may be about other runs of the file
+            print(f"lab: no verdicts on the claims of {path.name}: {error}", file=sys.stderr)
+        lines += sweep.chosen_rates
         print(*lines, sep="\n", end="\n" if lines else "")
         return lines
 
@@ -424,10 +380,11 @@ def _lessons(arguments: argparse.Namespace) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    from lab.papers.claims import claims_of_sweep
     from lab.runs.checks import check_runs, checks
     from lab.show.figure_files import load
 
-    found = check_runs() if arguments.stored else checks(_refuse_claims, load)
+    found = check_runs() if arguments.stored else checks(claims_of_sweep, load)
     faults = 0
     for subject, fault in found:
         if fault:

@@ -19,7 +19,7 @@ def write_recorded_runs(
     """Finished run folders for the runs of `experiment`, whose records `change` may replace."""
     found = recorded(sweep, experiment)
     metrics = change(found.metrics)
-    for run in (item.run for item in read_sweep(sweep) if item.experiment == experiment):
+    for run in (item.run for item in read_sweep(sweep).items if item.experiment == experiment):
         params = found.runs[run.id]["params"]
         measured = metrics.columns.difference(["run", *params["parameters"]])
         run.path.mkdir(parents=True)

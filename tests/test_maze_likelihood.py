@@ -464,7 +464,7 @@ def test_an_evaluation_is_exact_where_that_is_cheaper_and_the_run_says_so(runs, 
 @pytest.mark.parametrize("sweep", ["maze", "maze_baselines", "maze_rollouts"])
 def test_the_recorded_runs_are_still_those_that_their_sweep_lists(sweep):
     recorded = json.loads((project().results / sweep / "maze.json").read_text())
-    listed = read_sweep(project().sweeps / f"{sweep}.toml")
+    listed = read_sweep(project().sweeps / f"{sweep}.toml").items
     assert {item.run.id for item in listed} == set(recorded)
 
 

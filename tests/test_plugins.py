@@ -98,7 +98,7 @@ def test_the_lab_sweeps_and_audits_with_it_from_a_folder_outside(folder, start, 
     )
     words = ("-m", "lab", "sweep", "mine.toml", "--train", "--jobs", "1")
     assert "2 now, 0 failed" in call(*words, begin=start)  # a fork of it would know its plugins
-    ours, rloo = (item.run for item in read_sweep(folder / "mine.toml"))
+    ours, rloo = (item.run for item in read_sweep(folder / "mine.toml").items)
     assert list(ours.provenance["contents"]) == ["estimator twice"]
     assert "contents" not in rloo.provenance  # it asked for no name that the lab does not have
     assert ours.records()[-1]["pass@1"] > rloo.records()[-1]["pass@1"]  # twice the step
@@ -300,7 +300,7 @@ def test_a_world_of_ones_own_is_trained_swept_and_resumed_like_ours(coins, fork,
         '[[runs]]\nexperiment = "coins"\ngrid = { estimator = ["twice", "rloo"] }\n'
     )
     assert "2 now, 0 failed" in call("sweep", "both.toml", "--train", "--jobs", "1")
-    twice, rloo = (item.run for item in read_sweep(coins / "both.toml"))
+    twice, rloo = (item.run for item in read_sweep(coins / "both.toml").items)
     assert [record["step"] for record in rloo.records()] == [0, 10, 20]
     assert twice.records()[-1]["pass@1"] > rloo.records()[-1]["pass@1"] > 0.4
     assert len(rloo.groups()) == 3 * 16

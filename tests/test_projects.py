@@ -12,7 +12,7 @@ from lab.project import project
 from lab.runs import configure, results, train
 from lab.runs.experiments import PRESETS
 from lab.runs.new_project import init
-from lab.runs.sweep_file import missing_for_rates, read_sweep
+from lab.runs.sweep_file import read_sweep
 
 
 def git(folder, *words):
@@ -26,7 +26,7 @@ def commit(folder):
 
 
 def train_all(sweep):
-    for item in read_sweep(sweep):
+    for item in read_sweep(sweep).items:
         train(configure(item.experiment, scale=item.scale, **item.given))
 
 
@@ -246,8 +246,8 @@ def test_the_rates_that_a_sweep_chose_are_told_where_it_is_recorded_and_reported
     sweep = study / "sweeps" / "halfway.toml"
     rule = '[rates]\ngrid = [0.1, 0.2]\nseeds = [9]\nmetric = "pass@1"\n\n[[runs]]'
     sweep.write_text(sweep.read_text().replace("[[runs]]", rule).replace("steps = 20", "steps = 2"))
-    while waiting := missing_for_rates(sweep) or [
-        x for x in read_sweep(sweep) if not x.run.finished
+    while waiting := read_sweep(sweep).deciding or [
+        x for x in read_sweep(sweep).items if not x.run.finished
     ]:
         for item in waiting:
             train(item.config)

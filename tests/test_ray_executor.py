@@ -93,7 +93,7 @@ def sweep(cluster, start, tmp_path):
     def begin(steps: list[int]):
         path = tmp_path / "small.toml"
         path.write_text(FILE.replace("STEPS", str(steps)))
-        runs = [item.run for item in read_sweep(path)]
+        runs = [item.run for item in read_sweep(path).items]
         return (
             start(
                 "-m", "lab", "sweep", path, "executor=ray", "--train", RAY_ADDRESS=cluster, **LOCAL

@@ -47,7 +47,7 @@ def undisturbed(tmp_path_factory):
     made = {}
 
     def reference(path) -> dict[str, bytes]:
-        for item in read_sweep(path):
+        for item in read_sweep(path).items:
             if item.run.id not in made:
                 run = train(
                     configure(item.experiment, scale=item.scale, **item.given),
@@ -55,19 +55,18 @@ def undisturbed(tmp_path_factory):
                     checkpoint_minutes=1e9,
                 )
                 made[item.run.id] = (run.path / "metrics.jsonl").read_bytes()
-        return {item.run.id: made[item.run.id] for item in read_sweep(path)}
+        return {item.run.id: made[item.run.id] for item in read_sweep(path).items}
 
     return reference
 
 
 def metrics(path) -> dict[str, bytes]:
-    return {
-        item.run.id: (item.run.path / "metrics.jsonl").read_bytes() for item in read_sweep(path)
-    }
+    runs = [item.run for item in read_sweep(path).items]
+    return {run.id: (run.path / "metrics.jsonl").read_bytes() for run in runs}
 
 
 def finished(path) -> list[Run]:
-    return [item.run for item in read_sweep(path) if item.run.finished]
+    return [item.run for item in read_sweep(path).items if item.run.finished]
 
 
 def files(runs: list[Run]) -> dict:
@@ -87,7 +86,9 @@ def wait(started, condition) -> None:
 
 def told(path, lines: int = 1) -> bool:
     """Some run that is not finished has told so many records."""
-    places = [item.run.path / "metrics.jsonl" for item in read_sweep(path) if not item.run.finished]
+    places = [
+        item.run.path / "metrics.jsonl" for item in read_sweep(path).items if not item.run.finished
+    ]
     return any(place.exists() and place.read_bytes().count(b"\n") >= lines for place in places)
 
 
@@ -95,7 +96,7 @@ def told(path, lines: int = 1) -> bool:
 
 
 def test_a_grid_is_every_combination_and_a_set_is_in_each(write):
-    items = read_sweep(write(FILE.replace("seed = [1]", "seed = [1, 2]")))
+    items = read_sweep(write(FILE.replace("seed = [1]", "seed = [1, 2]"))).items
     assert [(item.given["estimator"], item.given["seed"]) for item in items] == [
         ("rloo", 1),
         ("rloo", 2),
@@ -109,7 +110,7 @@ def test_a_grid_is_every_combination_and_a_set_is_in_each(write):
 
 
 def test_a_run_named_twice_is_one_run_and_scale_is_laptop_without_a_word(write):
-    items = read_sweep(write(FILE + FILE + '[[runs]]\nexperiment = "weights"\n'))
+    items = read_sweep(write(FILE + FILE + '[[runs]]\nexperiment = "weights"\n')).items
     assert len(items) == 4 and items[-1].scale == "laptop" and items[-1].given == {}
 
 
@@ -156,7 +157,7 @@ def test_a_missing_sweep_file_and_no_processes_are_refused(refused, write):
 
 def spoil(path, which: int) -> Run:
     """Make one run of the file fail: its folder holds a params.json that cannot be read."""
-    run = read_sweep(path)[which].run
+    run = read_sweep(path).items[which].run
     run.path.mkdir(parents=True)
     (run.path / "params.json").write_text("{")
     return run
@@ -174,7 +175,7 @@ def test_a_sweep_keeps_going_lists_failures_can_be_mended_and_then_does_nothing(
     assert line == f"failed: {run.path / 'log.txt'}: {words}" and words.startswith("lab: ")
     assert "params.json cannot be read" in words and not run.finished
     others = finished(path)
-    for item in read_sweep(path)[1:]:
+    for item in read_sweep(path).items[1:]:
         log = (item.run.path / "log.txt").read_text()
         assert log.startswith("--- 20") and "rules: group of one" in log and "finished in " in log
         assert f"  {estimator(item.given['estimator']).label} [" in log and item.run in others
@@ -200,7 +201,7 @@ def test_fail_fast_starts_nothing_more_after_a_failure(command, write):
     done = command("sweep", path, "--train", "--jobs", 1, "--fail-fast")
     assert done.returncode == 1 and str(run.path / "log.txt") in done.stderr
     assert done.stdout.endswith("0 finished before, 0 now, 1 failed\n")
-    assert [item.run.path.exists() for item in read_sweep(path)] == [True, False]
+    assert [item.run.path.exists() for item in read_sweep(path).items] == [True, False]
 
 
 def test_a_run_that_is_killed_ends_no_other(fork, write):
@@ -341,8 +342,8 @@ def test_sigterm_stops_every_run_after_its_step_and_starts_no_other(
     )
     assert "failed" not in done.stderr
     assert not started.group_lives and not finished(path)
-    assert [item.run.path.exists() for item in read_sweep(path)] == [True, False]
-    first, *_ = read_sweep(path)
+    assert [item.run.path.exists() for item in read_sweep(path).items] == [True, False]
+    first, *_ = read_sweep(path).items
     log = (first.run.path / "log.txt").read_text()
     assert "lab: stopped by SIGTERM at step" in log
     assert list(first.run.path.glob("checkpoints/step-*"))
@@ -379,7 +380,7 @@ def test_killed_alone_a_sweep_run_again_at_once_shares_the_folder_with_its_orpha
     fork, write, undisturbed
 ):
     path = write(FILE.replace("steps = 400", "steps = 800").replace('"rloo", "grpo(ddof=1)", ', ""))
-    (run,) = [item.run for item in read_sweep(path)]
+    (run,) = [item.run for item in read_sweep(path).items]
     started = fork("sweep", path, "--train")
     wait(started, lambda: told(path))
     started.kill()
@@ -405,6 +406,6 @@ def test_ctrl_c_ends_the_processes_and_starts_nothing_more(fork, command, write,
     assert done.returncode == 130
     assert done.stderr.endswith("lab: stopped; the same command goes on from here\n")
     assert not started.group_lives
-    assert [item.run.path.exists() for item in read_sweep(path)] == [True, False, False]
+    assert [item.run.path.exists() for item in read_sweep(path).items] == [True, False, False]
     assert not finished(path)
-    assert "lab: stopped" in (read_sweep(path)[0].run.path / "log.txt").read_text()
+    assert "lab: stopped" in (read_sweep(path).items[0].run.path / "log.txt").read_text()

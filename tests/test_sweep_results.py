@@ -37,7 +37,9 @@ def places(tmp_path, monkeypatch):
 @pytest.fixture
 def ran(places, trained) -> list[Run]:
     """The runs of the sweep."""
-    return [trained("tabular", **item.given) for item in read_sweep(places / "sweeps/tiny.toml")]
+    return [
+        trained("tabular", **item.given) for item in read_sweep(places / "sweeps/tiny.toml").items
+    ]
 
 
 def own_results(sweep: str, experiment: str):

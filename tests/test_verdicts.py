@@ -190,7 +190,7 @@ SWEEPS = {file.stem: file for file in (ROOT / "sweeps").glob("*.toml")}
 def test_no_seed_that_chose_a_learning_rate_is_among_those_that_test_it():
     @cache
     def seeds_of(name):
-        return {item.given.get("seed", 0) for item in read_sweep(SWEEPS[name])}
+        return {item.given.get("seed", 0) for item in read_sweep(SWEEPS[name]).items}
 
     checked = 0
     for name in SWEEPS:

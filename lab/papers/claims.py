@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,31 +17,25 @@ from lab.errors import LabError
 from lab.papers.measured import Measured, equals, exactly, measured_at, measured_in, parts_of
 from lab.papers.registry import Claim
 from lab.papers.verdicts import steps
-from lab.runs import sweep_file
 from lab.runs.former_names import PRESENT
 from lab.runs.provenance import git
 from lab.runs.run_folder import write_json
-from lab.runs.sweep_file import Item, read_sweep
-from lab.runs.sweep_results import Results, claims_file, finished_runs, record, results_of_items
+from lab.runs.sweep_file import Sweep, read_sweep
+from lab.runs.sweep_results import Results, claims_file, finished_runs, record, results_of_sweep
 
 REASON = "changed"
 TESTED = ("claim", "ours", "expects", "margin", "exact")
 
 
-def claims_of_sweep(path: str | Path) -> list[Claim]:
+def claims_of_sweep(path: str | Path | Sweep) -> list[Claim]:
     """The claims of a sweep file, as one family, over its runs: your own, else the recorded ones.
 
     LabError: a claim that cannot be read, or names no run of the file; claims that were changed
     without a reason after the runs were recorded.
     """
-    return _family(Path(path), read_sweep(Path(path)))[0]
-
-
-def _family(path: Path, items: Sequence[Item]) -> tuple[list[Claim], list[dict[str, Any]]]:
-    """`claims_of_sweep` of a file that was read before, and its claims as they are written."""
-    tables = sweep_file.claims(path, items)
-    _refuse_changes(path, tables)
-    experiments = {item.experiment for item in items}
+    sweep = read_sweep(path)
+    _refuse_changes(sweep.path, sweep.claims)
+    experiments = sweep.experiments
     results: dict[str, Results] = {}
 
     def read(place: str) -> Measured | None:
@@ -49,58 +43,58 @@ def _family(path: Path, items: Sequence[Item]) -> tuple[list[Claim], list[dict[s
         if experiment not in experiments:
             return measured_at(place)
         if experiment not in results:
-            results[experiment] = _results(path, experiment, items)
+            results[experiment] = _results(sweep, experiment)
         return measured_in(results[experiment], place)
 
     family: list[Claim] = []
-    for table in tables:
+    for table in sweep.claims:
         for place in table["ours"].values():
             if parts_of(place)[0] in experiments:
-                _check_place(path, place, items)
+                _check_place(sweep, place)
         steps(table["expects"], dict.fromkeys(table["ours"], exactly(0.0)), table.get("margin"))
         fields = {key: value for key, value in table.items() if key != REASON}
         family.append(Claim(published="", family=family, world="", read=read, **fields))
-    return family, tables
+    return family
 
 
-def _results(path: Path, experiment: str, items: Sequence[Item]) -> Results:
+def _results(sweep: Sweep, experiment: str) -> Results:
     """The results of exactly the runs that the file lists for `experiment`."""
-    results = results_of_items(path, experiment, items)
-    listed = {item.run.id for item in items if item.experiment == experiment}
-    if results.runs.keys() != listed:
+    results = results_of_sweep(sweep, experiment)
+    if results.runs.keys() != {run.id for run in sweep.runs_of(experiment)}:
         raise LabError(
-            f"the recorded runs of {experiment} are not those that {path.name} lists: run lab sweep"
-            f" {path} --train, or restore the file"
+            f"the recorded runs of {experiment} are not those that {sweep.path.name} lists: run lab"
+            f" sweep {sweep.path} --train, or restore the file"
         )
     return results
 
 
-def _check_place(path: Path, place: str, items: Sequence[Item]) -> None:
+def _check_place(sweep: Sweep, place: str) -> None:
     """LabError: by its conditions on settings a place names no run, or several of one seed."""
     experiment, _, conditions = parts_of(place)
-    chosen = [item.config.settings() for item in items if item.experiment == experiment]
+    chosen = [item.config.settings() for item in sweep.items if item.experiment == experiment]
     for name, value in conditions.items():
         key = PRESENT.get(name, name)
         if key in chosen[0]:  # else it may be a column of the groups, such as `set`
             is_one = [equals(one) for one in value.split("|")]
             chosen = [each for each in chosen if any(is_(each[key]) for is_ in is_one)]
         if not chosen:
-            raise LabError(f"{place!r} names no run of {path.name}: change {name}={value}")
+            raise LabError(f"{place!r} names no run of {sweep.path.name}: change {name}={value}")
     seeds = [each.get("seed") for each in chosen]
     if len(set(seeds)) < len(seeds):
         raise LabError(
-            f"{place!r} names {len(seeds)} runs of {len(set(seeds))} seeds in {path.name}: it must"
-            " name one for each seed; add conditions"
+            f"{place!r} names {len(seeds)} runs of {len(set(seeds))} seeds in {sweep.path.name}: it"
+            " must name one for each seed; add conditions"
         )
 
 
-def verdict_lines(path: Path) -> Iterator[str]:
+def verdict_lines(path: Path | Sweep) -> Iterator[str]:
     """Every claim of a sweep file in words: its verdict, our numbers, the differences tested.
 
     LabError: as `claims_of_sweep`; a run that a claim is about has not finished, and nothing is
     recorded.
     """
-    family, tables = _family(path, read_sweep(path))
+    sweep = read_sweep(path)
+    family, tables = claims_of_sweep(sweep), sweep.claims
     for number, (claim, table) in enumerate(zip(family, tables, strict=True), 1):
         yield f"claim {number} {claim.verdict}: {claim.claim}"
         yield from (f"  {label} {value}" for label, value in (claim.numbers or {}).items())
@@ -109,7 +103,7 @@ def verdict_lines(path: Path) -> Iterator[str]:
             yield f"  {claim.remark}"
         if REASON in table:
             yield f"  changed after the runs were recorded: {table[REASON]}"
-    if tables and (file := claims_file(path)).exists():
+    if tables and (file := claims_file(sweep.path)).exists():
         kept = json.loads(file.read_text())
         yield (
             "these claims stood in the commit that every recorded run was made from"
@@ -118,26 +112,26 @@ def verdict_lines(path: Path) -> Iterator[str]:
         )
 
 
-def record_with_claims(path: Path) -> list[Path]:
+def record_with_claims(path: Path | Sweep) -> list[Path]:
     """Write the measurements of a sweep and its claims into the project's results; the files.
 
     LabError: a run has not finished; a claim that cannot be tested, or was changed, added or taken
     out after runs of the sweep were recorded, without a reason. Nothing is written then.
     """
-    items = read_sweep(path)
-    for experiment in dict.fromkeys(item.experiment for item in items):
-        finished_runs(path, experiment, items)
-    family, claims = _family(path, items)
-    for claim in family:
+    sweep = read_sweep(path)
+    for experiment in sweep.experiments:
+        finished_runs(sweep, experiment)
+    for claim in claims_of_sweep(sweep):
         _ = claim.numbers  # refuses a metric that no run has
-    kept = _recorded_claims(path) or {"claims": [], "former": []}
-    former = kept["former"] + [one for one in kept["claims"] if one not in claims]
-    before = _stood_in(path, claims, {item.run.provenance["commit"] for item in items})
-    file = claims_file(path)
-    if claims:
+    kept = _recorded_claims(sweep.path) or {"claims": [], "former": []}
+    former = kept["former"] + [one for one in kept["claims"] if one not in sweep.claims]
+    commits = {item.run.provenance["commit"] for item in sweep.items}
+    before = _stood_in(sweep.path, sweep.claims, commits)
+    file = claims_file(sweep.path)
+    if sweep.claims:
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_json(file, {"claims": claims, "former": former, "before_the_runs": before})
-    record(path)
+        write_json(file, {"claims": sweep.claims, "former": former, "before_the_runs": before})
+    record(sweep)
     return sorted(file.parent.iterdir())
 
 

@@ -15,8 +15,10 @@ is no such rate.
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +29,9 @@ from lab.runs.run_folder import Run
 
 MOST_ADDED = 4  # rates at one end
 KEYS = ("grid", "seeds", "metric", "set")
+# Metrics of our worlds; that of a plugin's may have any name that is not nearly one of these.
+MORE_IS_BETTER = re.compile(r"pass@|accuracy|log-likelihood|solved|mean reward")
+USUAL = ("pass@1", "train pass@1", "accuracy", "log-likelihood", "solved", "mean reward")
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,9 @@ class Rule:
             raise LabError(f"[rates] in {where}: seeds = {seeds!r} must be a list of whole numbers")
         if not isinstance(rule.metric, str) or not isinstance(rule.set, dict):
             raise LabError(f"[rates] in {where}: metric must be a name in quotes, set a table")
+        near = difflib.get_close_matches(rule.metric, USUAL, n=1, cutoff=0.8)
+        if near and not MORE_IS_BETTER.search(rule.metric):
+            raise unknown(f"metric of [rates] in {where}", rule.metric, USUAL)
         return rule
 
     def choice(self, setting: str, run_at: Callable[[float, int], Run]) -> Choice:

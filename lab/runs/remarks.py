@@ -1,18 +1,21 @@
-"""What whoever reads the results of runs has to know: that a run learned nothing, or that the best
-learning rate is at an end of those tried.
+"""What whoever reads the results of runs has to know: that a run learned nothing, that the best
+learning rate is at an end of those tried, and how to have a report on them.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 
-from lab.runs.sweep_results import Results
+from lab.errors import LabError
+from lab.runs.experiments import experiment, experiments
+from lab.runs.rates import MORE_IS_BETTER
+from lab.runs.run_folder import Run
+from lab.runs.sweep_results import Results, results_of_runs
 
 DEAD = "dead groups"
 GRADIENT = "grad_norm"
-MORE_IS_BETTER = re.compile(r"pass@|accuracy|log-likelihood|solved|mean reward")
 
 
 def learned_nothing(records: Sequence[Mapping[str, float]]) -> str:
@@ -38,6 +41,45 @@ def learned_nothing(records: Sequence[Mapping[str, float]]) -> str:
     if not dead and len(measured) > 1 and all(record == measured[0] for record in measured):
         return "all records are the same to the last digit: nothing was trained"
     return ""
+
+
+def reports(runs: Sequence[Run]) -> Iterator[list[str]]:
+    """The options of `lab report` for each experiment that trained; none where it cannot work.
+
+    It executes a notebook of the project, and draws.
+    """
+    packages = ("papermill", "nbconvert", "matplotlib", "seaborn")
+    known = "report" in experiments() and experiment("report").notebook.exists()
+    if not (known and all(map(find_spec, packages))):
+        return
+    names = [run.params["experiment"] for run in runs]
+    trained = {name: run for name, run in zip(names, runs, strict=True) if experiment(name).trainer}
+    for name, run in trained.items():
+        metric = natural_metric(run)
+        options = ["--experiment", name] if len(trained) > 1 else []
+        yield options + (["--metric", metric] if metric != "pass@1" else [])
+
+
+def natural_metric(run: Run) -> str:
+    """The metric that a report on this finished run shows: pass@1, or its first one without that.
+
+    LabError: the run measured nothing.
+    """
+    names = [name for name in run.done["last"] if name != "step"]
+    if not names:
+        raise LabError(f"{run.path} holds no measurements: a report needs a run that trained")
+    return "pass@1" if "pass@1" in names else names[0]
+
+
+def remarks_on(runs: Sequence[Run]) -> Iterator[str]:
+    """The `remarks` on finished runs, each with the name of their experiment."""
+    of_experiment: dict[str, list[Run]] = {}
+    for run in runs:
+        if run.records():  # a notebook that trains nothing has none
+            of_experiment.setdefault(run.params["experiment"], []).append(run)
+    for name, trained in of_experiment.items():
+        for remark in remarks(results_of_runs(trained), natural_metric(trained[0])):
+            yield f"{name}: {remark}"
 
 
 def remarks(results: Results, metric: str) -> list[str]:

@@ -19,7 +19,7 @@ from lab.errors import LabError
 from lab.mathematics.stats import mean_interval_each
 from lab.runs.experiments import experiment
 from lab.runs.former_names import PRESENT
-from lab.runs.sweep_file import read_sweep
+from lab.runs.sweep_file import Sweep, read_sweep
 from lab.runs.sweep_results import Results, finished_runs, recorded, results_of_runs
 from lab.shapes import Float
 
@@ -28,20 +28,19 @@ MEANS = "means over seeds, allowed: the half-width of their recorded 95% interva
 ANYWHERE = 4  # half-widths that a mean may move by at one record; on average over a curve it is 1
 
 
-def repetitions(sweep: Path) -> Iterator[tuple[bool, list[str]]]:
+def repetitions(path: Path | Sweep) -> Iterator[tuple[bool, list[str]]]:
     """Of each experiment that trains: whether your own runs of a sweep agree with the recorded
     ones, and the lines that say how far.
 
     LabError: a run has not finished; nothing is recorded, or other runs, records or metrics are.
     """
-    items = read_sweep(sweep)
-    names = dict.fromkeys(item.experiment for item in items)
-    trained = [name for name in names if experiment(name).trainer]
+    sweep = read_sweep(path)
+    trained = [name for name in sweep.experiments if experiment(name).trainer]
     if not trained:
-        raise LabError(f"{sweep.name} trains nothing: there are no records to compare")
+        raise LabError(f"{sweep.path.name} trains nothing: there are no records to compare")
     for name in trained:
-        again = results_of_runs(finished_runs(sweep, name, items))
-        yield _repetition(name, again, recorded(sweep, name))
+        again = results_of_runs(finished_runs(sweep, name))
+        yield _repetition(name, again, recorded(sweep.path, name))
 
 
 def _repetition(name: str, again: Results, before: Results) -> tuple[bool, list[str]]:

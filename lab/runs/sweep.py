@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from lab.runs.processes import Workers
 from lab.runs.progress import Progress, say
 from lab.runs.run_folder import Run, runs_root, writing
-from lab.runs.sweep_file import Item, missing_for_rates, read_sweep
+from lab.runs.sweep_file import Item, read_sweep
 from lab.training.cards import cards
 from lab.training.termination import Terminated, on_sigterm
 
@@ -60,10 +60,11 @@ def sweep(
     before: list[Run] = []
     now: list[Run] = []
     while True:
-        deciding = missing_for_rates(path)
+        listed = read_sweep(path)
+        deciding = listed.deciding
         if deciding and not now:  # a metric that no run has is refused after the first one
             deciding = deciding[:1]
-        part = _run_all(path.stem, deciding or read_sweep(path), executor, keep_going, verb)
+        part = _run_all(path.stem, deciding or listed.items, executor, keep_going, verb)
         before += part.before
         now += part.now
         if part.failed or not deciding:

@@ -82,59 +82,83 @@ class Item(NamedTuple):
         return _item(experiment(self.experiment), self.scale, self.given | given, waits)
 
 
-def read_sweep(path: Path) -> list[Item]:
-    """Every run of the file, all parameters checked, before anything runs."""
+class Sweep(NamedTuple):
+    """A sweep file, read once, every parameter checked.
+
+    | field | content |
+    |---|---|
+    | `items` | every run, at the learning rate that was chosen for it |
+    | `choices` | what the rule [rates] says of each setting; none without a rule |
+    | `deciding` | the runs that have to finish before the other rates can be chosen |
+    | `claims` | the tables [[claims]], as they are written |
+    | `every_record` | the columns of the groups that are recorded of every record |
+    """
+
+    path: Path
+    items: list[Item]
+    choices: list[Choice]
+    deciding: list[Item]
+    claims: list[dict[str, Any]]
+    every_record: list[str]
+
+    def runs_of(self, experiment: str) -> list[Run]:
+        """The run folders of one experiment, whether they are here or not."""
+        return [item.run for item in self.items if item.experiment == experiment]
+
+    @property
+    def experiments(self) -> list[str]:
+        return list(dict.fromkeys(item.experiment for item in self.items))
+
+    @property
+    def chosen_rates(self) -> list[str]:
+        """The learning rates that were chosen, each in a line."""
+        return [str(choice) for choice in self.choices if not choice.missing]
+
+
+def read_sweep(path: str | Path | Sweep) -> Sweep:
+    """Read a sweep file before anything runs; one that was read is returned as it is.
+
+    LabError: a key, a parameter, a claim or a rule that cannot be.
+    """
+    if isinstance(path, Sweep):
+        return path
+    path = Path(path)
     content = _content(path)
-    items = _listed(path, content)
+    every = (item for table in _tables(path, content, "runs") for item in _expand(path, table))
+    items = list({item.run.path: item for item in every}.values())
+    if not items:
+        raise LabError(f"{path} holds no runs: write at least one [[runs]] table")
+    claims, columns = _claims(path, content, items), content.get("every_record", [])
     if "rates" not in content:
-        return items
-    chosen = {choice.setting: choice.rate for choice in _choices(path, content, items)}
-    smallest = min(content["rates"]["grid"])
-    return [
+        return Sweep(path, items, [], [], claims, columns)
+    rule = Rule.read(path.name, content["rates"])
+    choices = {choice.setting: choice for choice in _choices(path, rule, items)}
+    of_setting = {item.setting: item for item in items}
+    deciding = [
+        of_setting[setting].at(**rule.set, learning_rate=rate, seed=seed)
+        for setting, choice in choices.items()
+        for rate, seed in choice.missing
+    ]
+    smallest = min(rule.grid)
+    items = [
         item.at(learning_rate=rate)
-        if (rate := chosen[item.setting])
+        if (rate := choices[item.setting].rate)
         else item.at(waits=True, learning_rate=smallest)
         for item in items
     ]
+    return Sweep(path, items, list(choices.values()), deciding, claims, columns)
 
 
-def rates(path: Path) -> list[Choice]:
-    """The learning rates that a sweep file's rule chooses, by setting; none without a rule."""
-    content = _content(path)
-    if "rates" not in content:
-        return []
-    return _choices(path, content, _listed(path, content))
-
-
-def missing_for_rates(path: Path) -> list[Item]:
-    """The runs that have to finish before the learning rates of the others can be chosen."""
-    content = _content(path)
-    if "rates" not in content:
-        return []
-    items = _listed(path, content)
-    of_setting = {item.setting: item for item in items}
-    fixed = content["rates"].get("set", {})
-    return [
-        of_setting[choice.setting].at(**fixed, learning_rate=rate, seed=seed)
-        for choice in _choices(path, content, items)
-        for rate, seed in choice.missing
-    ]
-
-
-def _listed(path: Path, content: dict[str, Any]) -> list[Item]:
-    """The runs as the tables of the file list them, each once."""
-    tables = content.get("runs", [])
+def _tables(path: Path, content: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """The tables [[key]] of a file. LabError: they are written as something else."""
+    tables = content.get(key, [])
     if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
-        raise LabError(f"{path.name}: runs must be [[runs]] tables, in double brackets")
-    items = {item.run.path: item for table in tables for item in _expand(path, table)}
-    if not items:
-        raise LabError(f"{path} holds no runs: write at least one [[runs]] table")
-    return list(items.values())
+        raise LabError(f"{path.name}: {key} must be [[{key}]] tables, in double brackets")
+    return tables
 
 
-def _choices(path: Path, content: dict[str, Any], items: list[Item]) -> list[Choice]:
+def _choices(path: Path, rule: Rule, items: list[Item]) -> list[Choice]:
     """What the rule of the file says of each setting: by your own runs, else as recorded."""
-    rule = Rule.read(path.name, content["rates"])
     kept = recorded(rates_file(path))
     of_setting: dict[str, Item] = {}
     for item in items:
@@ -168,16 +192,9 @@ def rates_file(path: Path) -> Path:
     return project().results / path.stem / "rates.json"
 
 
-def columns_of_every_record(path: Path) -> list[str]:
-    """The columns of the groups that are recorded of every record, see above; usually none."""
-    return _content(path).get("every_record", [])
-
-
-def claims(path: Path, items: Sequence[Item]) -> list[dict[str, Any]]:
-    """The claims of a sweep file with these runs, as they are written. LabError: a faulty form."""
-    tables = _content(path).get("claims", [])
-    if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
-        raise LabError(f"{path.name}: claims must be [[claims]] tables, in double brackets")
+def _claims(path: Path, content: dict[str, Any], items: Sequence[Item]) -> list[dict[str, Any]]:
+    """The claims of a file with these runs, as they are written. LabError: a faulty form."""
+    tables = _tables(path, content, "claims")
     names = {item.experiment for item in items}
     elsewhere = {script.stem for script in project().figures.glob("*.py")}
     for place, table in enumerate(tables, 1):

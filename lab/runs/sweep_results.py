@@ -25,13 +25,7 @@ from lab.mathematics.stats import mean_interval_each
 from lab.project import project
 from lab.runs.rates import written
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
-from lab.runs.sweep_file import (
-    Item,
-    columns_of_every_record,
-    rates,
-    rates_file,
-    read_sweep,
-)
+from lab.runs.sweep_file import Item, Sweep, rates_file, read_sweep
 from lab.shapes import Array
 
 if TYPE_CHECKING:
@@ -167,7 +161,7 @@ def results(sweep: str, experiment: str) -> Results:
     """
     path = sweep_named(sweep)
     if _own.get():
-        return results_of_runs(finished_runs(path, experiment, read_sweep(path)))
+        return results_of_runs(finished_runs(read_sweep(path), experiment))
     return recorded(path, experiment)
 
 
@@ -183,56 +177,49 @@ def together(parts: Sequence[Results]) -> Results:
 
 
 def results_of_every_record(sweep: str, experiment: str) -> Results:
-    """`results` with the groups of every record, of which the sweep file names the columns.
-
-    LabError: it names none, see `lab.runs.sweep_file`.
+    """`results` with the groups of every record, of which the sweep file names the columns
+    (`every_record`, see `lab.runs.sweep_file`). LabError: none were recorded.
     """
     last_records = results(sweep, experiment)
-    columns = columns_of_every_record(sweep_named(sweep))
-    if not columns:
-        raise LabError(
-            f"sweeps/{sweep}.toml keeps the groups of the last record only: add a line every_record"
-            " with the names of their columns above its runs"
-        )
     if _own.get():
         runs = [Run(runs_root() / id) for id in last_records.runs]
-        return replace(last_records, groups=_groups_of_every_record(runs, columns))
+        every_record = read_sweep(sweep_named(sweep)).every_record
+        return replace(last_records, groups=_groups_of_every_record(runs, every_record))
     path = recorded_folder(sweep) / f"{experiment}-every-record.parquet"
     if not path.exists():
-        raise LabError(f"no {path}: run lab record sweeps/{sweep}.toml where the runs are")
+        raise LabError(
+            f"no {path}: write every_record, with names of columns, above the runs of"
+            f" sweeps/{sweep}.toml, and run lab record on it where the runs are"
+        )
     import pandas as pd
 
     return replace(last_records, groups=pd.read_parquet(path))
 
 
-def results_of_sweep(path: str | Path, experiment: str) -> Results:
+def results_of_sweep(path: str | Path | Sweep, experiment: str) -> Results:
     """The runs that any sweep file lists for `experiment`: your own if all have finished.
 
     Else those recorded for a sweep of this name. LabError: there are neither.
     """
-    return results_of_items(Path(path), experiment, read_sweep(Path(path)))
+    sweep = read_sweep(path)
+    if _waiting(sweep, experiment) and _record_file(sweep.path, experiment).exists():
+        return recorded(sweep.path, experiment)
+    return results_of_runs(finished_runs(sweep, experiment))
 
 
-def results_of_items(path: Path, experiment: str, items: Sequence[Item]) -> Results:
-    """`results_of_sweep` of a file that was read before."""
-    if _waiting(experiment, items) and _record_file(path, experiment).exists():
-        return recorded(path, experiment)
-    return results_of_runs(finished_runs(path, experiment, items))
-
-
-def finished_runs(path: Path, experiment: str, items: Sequence[Item]) -> list[Run]:
-    """Your own runs of a sweep file's `items` for `experiment`. LabError: one has not finished."""
-    runs = [item.run for item in items if item.experiment == experiment]
-    if (waiting := len(_waiting(experiment, items))) or not runs:
+def finished_runs(sweep: Sweep, experiment: str) -> list[Run]:
+    """Your own runs of a sweep file for `experiment`. LabError: one has not finished."""
+    runs = sweep.runs_of(experiment)
+    if (waiting := len(_waiting(sweep, experiment))) or not runs:
         raise LabError(
-            f"{waiting} of {len(runs)} runs of {experiment} in sweeps/{path.name} have not"
-            f" finished: run lab sweep sweeps/{path.name} --train"
+            f"{waiting} of {len(runs)} runs of {experiment} in sweeps/{sweep.path.name} have not"
+            f" finished: run lab sweep sweeps/{sweep.path.name} --train"
         )
     return runs
 
 
-def _waiting(experiment: str, items: Sequence[Item]) -> list[Item]:
-    mine = [item for item in items if item.experiment == experiment]
+def _waiting(sweep: Sweep, experiment: str) -> list[Item]:
+    mine = [item for item in sweep.items if item.experiment == experiment]
     return [item for item in mine if item.waits or not item.run.finished]
 
 
@@ -257,31 +244,28 @@ def _record_file(path: Path, experiment: str) -> Path:
     return recorded_folder(path.stem) / f"{experiment}.json"
 
 
-def record(sweep: Path) -> list[Path]:
+def record(path: Path | Sweep) -> list[Path]:
     """Write what is measured of the runs of a sweep into the project's results; its files.
 
     LabError: some of the runs have not finished.
     """
-    folder = recorded_folder(sweep.stem)
+    sweep = read_sweep(path)
+    folder = recorded_folder(sweep.path.stem)
     folder.mkdir(parents=True, exist_ok=True)
-    items = read_sweep(sweep)
-    for experiment in dict.fromkeys(item.experiment for item in items):
-        runs = finished_runs(sweep, experiment, items)
+    for experiment in sweep.experiments:
+        runs = finished_runs(sweep, experiment)
         if not all(run.records() for run in runs):
             continue  # a notebook that trains nothing has nothing to record
         finished = results_of_runs(runs)
-        write_atomically(folder / f"{experiment}.parquet", finished.metrics.to_parquet(index=False))
-        write_atomically(
-            folder / f"{experiment}-groups.parquet", finished.groups.to_parquet(index=False)
-        )
-        if columns := columns_of_every_record(sweep):
-            write_atomically(
-                folder / f"{experiment}-every-record.parquet",
-                _groups_of_every_record(runs, columns).to_parquet(index=False),
-            )
+        tables = {"": finished.metrics, "-groups": finished.groups}
+        if sweep.every_record:
+            tables["-every-record"] = _groups_of_every_record(runs, sweep.every_record)
+        for kind, table in tables.items():
+            file = folder / f"{experiment}{kind}.parquet"
+            write_atomically(file, table.to_parquet(index=False))
         write_json(folder / f"{experiment}.json", finished.runs)
-    if choices := rates(sweep):
-        write_json(rates_file(sweep), written(choices))
+    if sweep.choices:
+        write_json(rates_file(sweep.path), written(sweep.choices))
     return sorted(folder.iterdir())
 
 

@@ -300,7 +300,7 @@ def _write_rollouts(run: Run, output: Record | Pause) -> None:
 
 
 def _drop_later(run: Run, step: int) -> list[pd.DataFrame]:
-    """Drop what comes after the checkpoint of `step`, which training gives again; the groups kept."""
+    """Drop what comes after `step`, which training gives again; return the groups that stay."""
     write_atomically(run.path / "metrics.jsonl", _lines(run, step))
     for file in run.rollouts:
         if step_of(file) > step:

@@ -7,6 +7,7 @@ lesson too: cells tagged `lesson` teach how to read the page, and are left out o
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +23,6 @@ from lab.runs.former_names import FORMER
 from lab.runs.notebooks import run_notebook
 from lab.runs.provenance import resumed_under_other_code
 from lab.runs.remarks import remarks
-from lab.runs.report_page import PAGE, report_config
 from lab.runs.run_folder import Run, write_atomically
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, results_of_runs, results_of_sweep
@@ -60,15 +60,15 @@ def gather(sources: Sequence[str | Path], name: str = "") -> Results:
             raise LabError(
                 f"{len(paths)} paths, the first a sweep file: give one sweep file, or run folders"
             )
-        named = {item.experiment for item in read_sweep(paths[0])}
-        trained = sorted(name for name in named if experiment(name).trainer)
+        sweep = read_sweep(paths[0])
+        trained = sorted(name for name in sweep.experiments if experiment(name).trainer)
         if not name and len(trained) != 1:
             raise LabError(
                 f"{paths[0].name} trains {', '.join(trained) or 'nothing'}: name one experiment"
             )
         if name and name not in trained:
             raise unknown(f"trained experiment of {paths[0].name}", name, trained)
-        return results_of_sweep(paths[0], name or trained[0])
+        return results_of_sweep(sweep, name or trained[0])
     runs = [Run(path) for path in paths]
     kinds = {run.params["experiment"] for run in runs}
     if len(kinds) > 1:
@@ -128,7 +128,7 @@ def _folders(sources: Sequence[str | Path]) -> dict[str, Run]:
     """The run folders that `sources` name, by id, whether they are here or not."""
     paths = [Path(source) for source in sources]
     is_sweep = paths[0].suffix == ".toml"
-    runs = [item.run for item in read_sweep(paths[0])] if is_sweep else list(map(Run, paths))
+    runs = [item.run for item in read_sweep(paths[0]).items] if is_sweep else list(map(Run, paths))
     return {run.id: run for run in runs}
 
 
@@ -281,7 +281,10 @@ def report(
         raise LabError(
             f"no {missing[0]}: give a sweep file, for example sweeps/laptop.toml, or run folders"
         )
-    config = report_config(paths, parameters)
+    chosen = experiment("report")
+    sources = [os.path.relpath(path, chosen.notebook.parent) for path in paths]
+    given = {"sources": sources, "experiment": "", **parameters}
+    config = chosen.configure("laptop", given)
     # What is wrong with the parameters is said before a kernel starts.
     given = config.settings()
     results = gather(paths, given["experiment"])
@@ -294,7 +297,7 @@ def report(
     # Execute again even if this report exists: more runs may have finished since.
     (run.path / "done.json").unlink(missing_ok=True)
     run = run_notebook(config, without=LESSON)  # a lesson reads the lab's recorded runs
-    file = file or run.path / PAGE
+    file = file or run.path / "report.html"
     write_atomically(file, _html(run.path / "notebook.ipynb", *said))
     return file
 
