@@ -308,8 +308,9 @@ def _drop_later(run: Run, step: int) -> list[pd.DataFrame]:
     every = run.groups()
     kept = every[every["step"] <= step]
     groups = [kept] if len(kept) else []
-    if len(kept) < len(every):
-        (run.path / "groups.parquet").unlink()
+    if not groups:
+        (run.path / "groups.parquet").unlink(missing_ok=True)
+    elif len(kept) < len(every):
         _write_groups(run, groups)
     return groups
 
