@@ -262,7 +262,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
         executor = Workers(arguments.jobs, visible_gpus())
     with executor:
         verb = "train" if arguments.train else "run"
-        outcome = sweep(arguments.file, executor, not arguments.fail_fast, verb)
+        outcome = sweep(arguments.file, executor, verb)
     done, failed = outcome.before + outcome.now, outcome.failed
     print(f"{len(outcome.before)} finished before, {len(outcome.now)} now, {len(failed)} failed")
     for run, reason in failed:

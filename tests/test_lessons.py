@@ -43,6 +43,15 @@ def test_a_notebook_asks_the_question_of_its_experiment(path):
     assert first.source == f"# {experiment(name_of(path)).title}" and first.source.endswith("?")
 
 
+@BY_NAME
+def test_the_parameters_of_a_notebook_are_those_of_a_laptop(path):
+    (cell,) = [one for one in code_cells(path) if "parameters" in one.metadata.get("tags", [])]
+    lines = ast.parse(cell.source).body
+    given = {line.targets[0].id: ast.literal_eval(line.value) for line in lines}
+    usual = {"scale": "laptop", "folder": ""} | experiment(name_of(path)).at("laptop")
+    assert usual | given == usual and {"scale", "folder"} <= given.keys()
+
+
 # --- Lessons as they lie in the repository ------------------------------------------------------
 
 

@@ -195,15 +195,6 @@ def test_a_sweep_keeps_going_lists_failures_can_be_mended_and_then_does_nothing(
     assert files(finished(path)) == before
 
 
-def test_fail_fast_starts_nothing_more_after_a_failure(command, write):
-    path = write(FILE.replace(', "grpo"', ""))
-    run = spoil(path, 0)
-    done = command("sweep", path, "--train", "--jobs", 1, "--fail-fast")
-    assert done.returncode == 1 and str(run.path / "log.txt") in done.stderr
-    assert done.stdout.endswith("0 finished before, 0 now, 1 failed\n")
-    assert [item.run.path.exists() for item in read_sweep(path).items] == [True, False]
-
-
 def test_a_run_that_is_killed_ends_no_other(fork, write):
     path = write(FILE.replace("steps = 400", "steps = 800").replace(', "grpo"', ""))
     started = fork("sweep", path, "--train", "--jobs", 1)

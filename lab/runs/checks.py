@@ -27,7 +27,6 @@ def checks(
     supported = sys.version_info >= (3, 11)
     yield "Python", "" if supported else f"found {sys.version.split()[0]}: install 3.11 or newer"
     yield "installed versions", _versions()
-    yield "data: handwritten digits", _fault(_digits)
     yield "plugins", _fault(load_plugins)
     here = declared(Path.cwd())
     is_own = here is not None and here.root != CHECKOUT
@@ -76,14 +75,6 @@ def _versions() -> str:
         if (version := installed_version(package).split("+")[0]) not in ("", pin)
     ]
     return f"{', '.join(wrong)}: install with -c constraints.txt" if wrong else ""
-
-
-def _digits() -> None:
-    from sklearn.datasets import load_digits
-
-    images = len(load_digits().images)
-    if images != 1797:
-        raise LabError(f"found {images} digits instead of 1797: reinstall scikit-learn")
 
 
 def _preset(name: str) -> None:

@@ -18,16 +18,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import filelock
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from tqdm.auto import tqdm
 
@@ -35,7 +32,7 @@ from lab.errors import LabError, whole
 from lab.judge import verifier as verifier_module
 from lab.judge.extract import extract
 from lab.judge.rewards import Judge
-from lab.judge.verifier import MIN_CHECKS, Verdict, Verifier
+from lab.judge.verifier import Verdict, Verifier
 from lab.llm.data.datasets import Problem, ProblemSet
 from lab.llm.data.prompts import Prompt
 from lab.llm.engines.base import Completion, Engine, Sampling
@@ -43,7 +40,7 @@ from lab.llm.evals import evaluation_metrics
 from lab.llm.train.task import Task, judged, unusable
 from lab.runs.contents import difference, digest, reward_digest
 from lab.runs.provenance import provenance
-from lab.runs.run_folder import write_json, write_parquet
+from lab.runs.run_folder import Folder, write_json, write_parquet
 
 # The most answers and tokens in a part. A part never holds less than one problem.
 PART_ANSWERS = 8192
@@ -72,11 +69,8 @@ SCORE_SCHEMA = pa.schema(
 )
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Folder):
     """An evaluation folder. It is read from disk each time; nothing is cached in memory."""
-
-    path: Path
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -129,20 +123,6 @@ class Evaluation:
         for path in self.files():
             yield _read(path).read(columns).to_pandas()
 
-    def _json(self, name: str) -> dict[str, Any]:
-        path = self.path / name
-        try:
-            return json.loads(path.read_text())
-        except (FileNotFoundError, NotADirectoryError):
-            raise LabError(
-                f"{path} is missing: {self.path} is not an evaluation folder, or the evaluation"
-                " is not finished; in that case run the same command again to resume it"
-            ) from None
-        except ValueError as error:
-            raise LabError(
-                f"{path} cannot be read ({error}): remove the folder and evaluate again"
-            ) from error
-
 
 # --- Sampling -------------------------------------------------------------------------------------
 
@@ -177,10 +157,22 @@ def sample(
         "prompts": digest(prompts),
     }
     part_answers = min(whole("part", part), PART_TOKENS // sampling.max_tokens)
+    asked = stored | settings
     evaluation = Evaluation(Path(folder))
-    evaluation.path.mkdir(parents=True, exist_ok=True)
-    with filelock.FileLock(evaluation.path / ".sample.lock"):
-        _open(evaluation, stored | settings, loaded)
+    path = evaluation.path
+    (path / "samples").mkdir(parents=True, exist_ok=True)
+    with evaluation.lock("sample"):
+        if not (path / "settings.json").exists():
+            write_json(path / "provenance.json", provenance())
+            evaluation.keep_problems(loaded)
+            write_json(path / "settings.json", asked)
+        held = evaluation.settings
+        if key := difference(held, asked):
+            raise LabError(
+                f"{path} holds answers sampled with {key} = {held.get(key)!r}, but"
+                f" {asked.get(key)!r} was requested: choose another folder, or request the"
+                " stored settings"
+            )
         if not evaluation.finished:
             per_part = max(1, part_answers // sampling.n)
             _complete(evaluation, engine, loaded, prompts, sampling, per_part)
@@ -213,23 +205,6 @@ def request_settings(loaded: ProblemSet, prompt: Prompt, sampling: Sampling) -> 
     }
 
 
-def _open(evaluation: Evaluation, settings: dict[str, Any], loaded: ProblemSet) -> None:
-    """Create the folder, or check that an existing one has the same settings."""
-    path = evaluation.path
-    if not (path / "settings.json").exists():
-        (path / "samples").mkdir(exist_ok=True)
-        write_json(path / "provenance.json", provenance())
-        evaluation.keep_problems(loaded)
-        write_json(path / "settings.json", settings)
-    stored = evaluation.settings
-    if key := difference(stored, settings):
-        raise LabError(
-            f"{path} holds answers sampled with {key} = {stored.get(key)!r}, but"
-            f" {settings.get(key)!r} was requested: choose another folder, or request the"
-            " stored settings"
-        )
-
-
 def _complete(
     evaluation: Evaluation,
     engine: Engine,
@@ -243,7 +218,6 @@ def _complete(
     ids = [problem.id for problem in loaded.problems]
     # A part holds complete problems, so the rows say how many problems are finished.
     first = sum(_read(path).metadata.num_rows for path in paths) // n
-    session_tokens, session_start = 0, time.monotonic()
     with tqdm(
         total=len(ids) * n, initial=first * n, unit="answer", desc=evaluation.path.name, smoothing=0
     ) as bar:
@@ -253,9 +227,6 @@ def _complete(
             answers = engine.sample(prompts[start:end], sampling, start)
             table = _sample_table(ids[start:end], answers, n)
             write_parquet(evaluation.part_path(number), table)
-            session_tokens += pc.sum(table["tokens"]).as_py()
-            speed = session_tokens / (time.monotonic() - session_start)
-            bar.set_postfix_str(f"{speed:.0f} tokens/s", refresh=False)
             bar.update(len(table))
     tokens = sum(int(part["tokens"].sum()) for part in evaluation.samples(["tokens"]))
     write_json(evaluation.path / "done.json", {"answers": len(ids) * n, "tokens": tokens})
@@ -306,8 +277,8 @@ def score(evaluation: Evaluation, task: Task | None = None) -> pd.DataFrame:
     rate. Stored scores of the same code are read back instead of judged again.
 
     LabError: an unknown style; an evaluation that is not finished; an error rate above the task's
-    `error_limit`, among the distinct answers of a part (raised by the judge as soon as it is
-    certain) or, of the verifier, among all answers; the errors of a reward function.
+    `error_limit` among the distinct answers of a part, raised by the judge as soon as it is
+    certain; the errors of a reward function.
     """
     task = task or Task()
     name, code = task.style, judge_version()
@@ -351,28 +322,17 @@ def _stored_metadata(path: Path) -> dict[str, str]:
 
 
 def _judged(evaluation: Evaluation, judge: Judge) -> pa.Table:
-    """The scores of all parts. LabError: the verifier could not judge too many answers."""
+    """The scores of all parts."""
     problems = evaluation.problems()
     by_id = {problem.id: problem for problem in problems}
     # Problems whose reference answer cannot be read, with the reason.
     unreadable = {problems[row].id: reason for row, reason in unusable(judge, problems).items()}
-    shown = judge.style if isinstance(judge, Verifier) else judge.spec
-    tables, errors, total = [], 0, 0
-    with tqdm(total=evaluation.done["answers"], unit="answer", desc=f"scores, {shown}") as bar:
+    tables = []
+    with tqdm(total=evaluation.done["answers"], unit="answer", desc="scores") as bar:
         for part in evaluation.samples(["problem", "index", "text"]):
             scores = _scores(part, by_id, unreadable, judge)
             tables.append(pa.Table.from_pandas(scores, SCORE_SCHEMA, preserve_index=False))
-            verdicts = scores["verdict"][~scores["problem"].isin(unreadable)]
-            errors, total = errors + int((verdicts == "error").sum()), total + len(verdicts)
             bar.update(len(part))
-    # What a reward function cannot judge it says itself; if it is late, it was refused already.
-    limit = judge.error_limit if isinstance(judge, Verifier) else 1.0
-    if total >= MIN_CHECKS and errors > limit * total:
-        raise LabError(
-            f"{errors} of {total} answers in {evaluation.path} could not be judged: the"
-            f" limit is {limit:.1%}; raise error_limit to see in the scores which"
-            " answers, and why"
-        )
     return pa.concat_tables(tables)
 
 

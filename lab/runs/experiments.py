@@ -20,7 +20,7 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Callable, Generator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -45,7 +45,8 @@ START = "_start"  # how the name of the training ends that an experiment starts 
 TEXTS = ("like", "title", "notebook", "configuration", "trainer")
 TABLES = ("start", "settings", "lesson", "says", *SCALES)
 REQUIRED = ("title", "notebook", "configuration", "laptop")
-RULES = ("value", "help", "least", "most", "choices", "content")  # of an entry of [settings]
+START_KEYS = ("trainer", "configuration")
+ENTRY_KEYS = ("value", "help", "least", "most", "choices", "content")  # of [settings]
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ class Experiment:
         `start` is the final state of the training that this one starts from, if it has one.
         """
         with self._told():
-            yield from self._trainer(config, state, **start)
+            yield from self._function()(config, state, **start)
 
     def preflight(self, config: Config) -> list[str]:
         """The trainer's lines for the header, none without a trainer.
@@ -170,8 +171,8 @@ class Experiment:
         if not self.trainer:
             return []
         with self._told():
-            _ = self._trainer
-            return self._of_module("preflight")(config)
+            _ = self._function()
+            return self._function("preflight")(config)
 
     def changed(self, config: Config) -> dict[str, Any]:
         """The settings of `config` that differ from the preset at its scale."""
@@ -220,21 +221,18 @@ class Experiment:
             ) from error
 
     @property
-    def _trainer(self) -> Callable[..., Any]:
-        return self._of_module((self.trainer or "").rpartition(":")[2])
-
-    @property
     def _place(self) -> str:
         """The module of the trainer, or its file; empty without one."""
         return (self.trainer or "").rpartition(":")[0]
 
-    def _of_module(self, function: str) -> Callable[..., Any]:
-        """A function of the trainer's module. LabError: it has no such function."""
-        callee = getattr(self.module, function, None)
+    def _function(self, name: str = "") -> Callable[..., Any]:
+        """A function of the trainer's module, by default the trainer. LabError: it has none."""
+        name = name or (self.trainer or "").rpartition(":")[2]
+        callee = getattr(self.module, name, None)
         if not callable(callee):
             raise LabError(
-                f"{self.name}.toml: trainer {self.trainer!r}: its module has no function"
-                f" {function!r}; it must have the trainer and preflight(config)"
+                f"{self.name}.toml: trainer {self.trainer!r}: its module has no function {name!r};"
+                " it must have the trainer and preflight(config)"
             )
         return callee
 
@@ -255,10 +253,11 @@ def experiment(name: str) -> Experiment:
     later = name.removesuffix(START)
     if later in files and (before := experiment(later).before):
         return before
-    for one in map(read_preset, files.values()):
-        stem = one.notebook.stem
-        if name in (stem, stem.partition("_")[2]):
-            return one
+    for path in files.values():
+        with suppress(LabError):  # of another preset, whose fault is not this name
+            one = read_preset(path)
+            if name in (one.notebook.stem, one.notebook.stem.partition("_")[2]):
+                return one
     raise unknown("experiment", name, files)
 
 
@@ -348,8 +347,6 @@ def read_preset(path: Path) -> Experiment:
     beside the preset. A plugin needs no notebook: `lab train` does without.
     """
     content = _read(path)
-    if "like" in content:
-        content = _inherit(content.pop("like"), content, path)
     plugin = path.parent != PRESETS
     if plugin:
         content.setdefault("notebook", f"{path.stem}.ipynb")
@@ -358,15 +355,21 @@ def read_preset(path: Path) -> Experiment:
     for key in REQUIRED:
         if key not in content:
             raise LabError(f"{path.name}: no {key!r}; every preset needs {', '.join(REQUIRED)}")
-    for key in ("configuration", "trainer"):
+    for key in START_KEYS:
         if ".py:" in str(content.get(key, "")):  # a file beside the preset
             content[key] = str(path.parent / content[key])
-    trainer = content.get("trainer")
+    trainer, start = content.get("trainer"), content.get("start")
     if trainer is not None and not trainer.rpartition(":")[0]:
         raise LabError(f'{path.name}: trainer {trainer!r}: write "module:function"')
     configuration = _class(content["configuration"], path.name)
-    if "start" in content:
-        _check_start(content, configuration, path)
+    if start is not None:
+        for key in start.keys() ^ set(START_KEYS):
+            raise unknown(f"key of {path.name} [start], or one that it lacks:", key, START_KEYS)
+        if not issubclass(configuration, _class(start["configuration"], f"{path.name} [start]")):
+            raise LabError(
+                f"{path.name}: {content['configuration']} must be a subclass of"
+                f" {start['configuration']}, since one run gives both trainings their settings"
+            )
     rules = configuration.rules()
     needed = rules.keys() - configuration.defaults().keys()
     scales = {scale: content[scale] for scale in SCALES if scale in content}
@@ -382,7 +385,7 @@ def read_preset(path: Path) -> Experiment:
         notebook=(path.parent if plugin else NOTEBOOKS) / content["notebook"],
         configuration=configuration,
         trainer=trainer,
-        start=content.get("start"),
+        start=start,
         scales=scales,
         repeats_to=content.get("repeats_to"),
         lesson=lesson,
@@ -391,7 +394,10 @@ def read_preset(path: Path) -> Experiment:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """The content of a preset file. LabError: an unknown key, or a value that cannot be its."""
+    """The content of a preset file, with what it inherits from the preset that it is `like`.
+
+    LabError: an unknown key, or a value that cannot be its.
+    """
     content = read_toml(path)
     for key, value in content.items():
         if key not in (*TEXTS, *TABLES, "repeats_to"):
@@ -403,6 +409,15 @@ def _read(path: Path) -> dict[str, Any]:
     if "repeats_to" in content:
         where = f"{path.name}: repeats_to"
         content["repeats_to"] = real(where, content["repeats_to"], 1e-16, 1)
+    if parent := content.pop("like", None):
+        siblings = {preset.stem: preset for preset in path.parent.glob("*.toml")}
+        if parent not in siblings:
+            raise unknown(f"preset that {path.name} is like,", parent, siblings)
+        usual = _read(siblings[parent])
+        scales = ("laptop", "smoke")
+        merged = {scale: usual.get(scale, {}) | content.get(scale, {}) for scale in scales}
+        taken = {key: usual[key] for key in (*START_KEYS, "start") if key in usual}
+        content = taken | content | merged
     return content
 
 
@@ -423,8 +438,8 @@ def _declared_class(file: str, declared: str) -> type[Config]:
         where = f"{file} [settings] {key}"
         if not (isinstance(entry, dict) and {"value", "help"} <= entry.keys()):
             raise LabError(f'{where} = {entry!r}: write {{ value = ..., help = "..." }}')
-        for name in entry.keys() - RULES:
-            raise unknown(f"key of {where}", name, RULES)
+        for name in entry.keys() - ENTRY_KEYS:
+            raise unknown(f"key of {where}", name, ENTRY_KEYS)
         value = entry.pop("value")
         if value == []:
             raise LabError(f"{where}: value = [] does not tell the type of its elements: give one")
@@ -447,18 +462,6 @@ def _module(place: str) -> ModuleType:
     return import_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
 
 
-def _check_start(content: dict[str, Any], configuration: type[Config], path: Path) -> None:
-    """LabError: the table [start] does not name a trainer, and a class that `configuration` is."""
-    start, parts = content["start"], ("trainer", "configuration")
-    for key in start.keys() ^ set(parts):
-        raise unknown(f"key of {path.name} [start], or one that it lacks:", key, parts)
-    if not issubclass(configuration, _class(start["configuration"], f"{path.name} [start]")):
-        raise LabError(
-            f"{path.name}: {content['configuration']} must be a subclass of"
-            f" {start['configuration']}, since one run gives both trainings their settings"
-        )
-
-
 def _class(place: str | type[Config], where: str) -> type[Config]:
     """The class at "module:Class", or one that the preset `where` declares.
 
@@ -479,20 +482,6 @@ def _class(place: str | type[Config], where: str) -> type[Config]:
             " a subclass of lab.configurations.Config"
         )
     return configuration
-
-
-def _inherit(parent: str, content: dict[str, Any], path: Path) -> dict[str, Any]:
-    """The content of a preset, completed from the preset that it is `like`."""
-    siblings = {preset.stem: preset for preset in path.parent.glob("*.toml")}
-    if parent not in siblings:
-        raise unknown(f"preset that {path.name} is like,", parent, siblings)
-    inherited = _read(siblings[parent])
-    for key in ("trainer", "configuration", "start"):
-        if key in inherited:
-            content.setdefault(key, inherited[key])
-    for key in ("laptop", "smoke"):
-        content[key] = inherited.get(key, {}) | content.get(key, {})
-    return content
 
 
 def read_assignments(assignments: list[str]) -> dict[str, Any]:

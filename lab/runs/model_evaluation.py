@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lab.errors import LabError, one_of, whole
+from lab.errors import LabError, one_of
 from lab.llm.data.datasets import ProblemSet
 from lab.llm.engines.base import Engine, Sampling, load_tokenizer
 from lab.llm.engines.factory import ENGINES
@@ -17,7 +17,6 @@ from lab.llm.evals.evaluation_metrics import summary
 from lab.llm.train.task import Task, unusable
 from lab.runs.contents import digest
 from lab.runs.evaluation_folder import (
-    PART_ANSWERS,
     Evaluation,
     problem_counts,
     request_settings,
@@ -36,7 +35,6 @@ class Request(Task):
     | `engine` | "transformers" or "vllm", see `lab.llm.engines.factory.load_engine` |
     | `n`, `temperature`, `top_p`, `max_tokens`, `seed` | as in `lab.llm.engines.base.Sampling` |
     | `problems` | problems of each set, the first ones; None: all |
-    | `part` | answers per file, see `lab.runs.evaluation_folder.sample` |
     """
 
     engine: str = ""
@@ -46,11 +44,9 @@ class Request(Task):
     max_tokens: int = 4096
     seed: int = 0
     problems: int | None = None
-    part: int = PART_ANSWERS
 
     def __post_init__(self) -> None:
         _ = self.sampling
-        whole("part", self.part)
         if not self.engine:
             raise LabError(
                 "no engine was named: add engine=transformers (a laptop) or engine=vllm (a GPU)"
@@ -97,12 +93,14 @@ def evaluate(model: str, sets: Sequence[str] = (), **settings: Any) -> list[eval
     engine: Engine | None = None
     for loaded in _problem_sets(request, sets, found):
         wanted = request_settings(loaded, prompt, sampling) | request.judged_by
-        name = result_name(found.name, loaded.source, [found.weights, request.engine, wanted])
+        identity = digest([found.name, found.weights, request.engine, wanted])[:8]
+        readable = re.sub(r"[^a-z0-9_.-]+", "_", f"{found.name}-{loaded.source}".lower())
+        name = f"{readable.strip('_.')[-100:]}-{identity}"
         evaluation = Evaluation(runs_root() / "evaluations" / name)
         if not evaluation.finished:
             engine = engine or found.load(request.engine)
-            identity = {"weights": found.weights, **request.judged_by}
-            sample(engine, loaded, prompt, sampling, evaluation.path, request.part, **identity)
+            stored = {"weights": found.weights, **request.judged_by}
+            sample(engine, loaded, prompt, sampling, evaluation.path, **stored)
         evaluation.keep_problems(loaded)  # an edited column judges the same answers anew
         evaluations.append(evaluation)
     rows = [table_row(evaluation, request) for evaluation in evaluations]
@@ -135,19 +133,11 @@ def _problem_sets(task: Request, names: Sequence[str], model: Model) -> list[Pro
     ]
 
 
-def result_name(model: str, subject: str, identity: list[object]) -> str:
-    """A readable part with model and subject, and 8 digits of the digest of all that matters."""
-    readable = re.sub(r"[^a-z0-9_.-]+", "_", f"{model}-{subject}".lower())
-    return f"{readable.strip('_.')[-100:]}-{digest([model, *identity])[:8]}"
-
-
 def _main_columns(rows: Sequence[evaluation_tables.Row]) -> list[str]:
     """The metrics to print: pass@k at the smallest and largest k, majority, lengths and shares."""
-    pass_names = [[name for name in row.metrics if name.startswith("pass@")] for row in rows]
-    smallest_k = [names[0] for names in pass_names]
-    largest_k = [names[-1] for names in pass_names]
+    ks = [[name for name in row.metrics if name.startswith("pass@")] for row in rows]
     rest = [name for row in rows for name in row.metrics if not name.startswith(("pass", "solved"))]
-    return list(dict.fromkeys([*smallest_k, *largest_k, *rest]))
+    return list(dict.fromkeys([*(k[0] for k in ks), *(k[-1] for k in ks), *rest]))
 
 
 def table_row(evaluation: Evaluation, task: Task | None = None) -> evaluation_tables.Row:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 import os
-import signal
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab.configurations import Config
-from lab.errors import LabError, unknown
+from lab.errors import LabError
 from lab.project import CHECKOUT, VARIABLE, environment, project
 from lab.runs.experiments import NOTEBOOKS, Experiment, experiment
 from lab.runs.progress import Progress
@@ -73,6 +70,7 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
     # seconds that papermill's import takes. It does without where the import fails.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     import papermill
+    import psutil
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
     from papermill.iorw import load_notebook_node
@@ -87,7 +85,6 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
     notebook.cells = [
         cell for cell in notebook.cells if without not in cell.metadata.get("tags", [])
     ]
-    kernel: list[int] = []  # its process id, once it has started
     asked = False  # to stop, by SIGTERM
 
     def stop() -> None:
@@ -97,13 +94,11 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
         """
         nonlocal asked
         asked = True
-        for process in kernel:
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGTERM)
+        for process in psutil.Process().children():
+            process.terminate()
 
-    def started(process: int) -> None:
-        kernel.append(process)
-        if asked:
+    def begin(cell: Any, cell_index: int) -> None:
+        if asked:  # while the kernel was started
             stop()
 
     def check(cause: BaseException | None = None) -> None:
@@ -120,8 +115,9 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
                 run.path / "notebook.ipynb",
                 kernel_name=KERNEL,
                 cwd=chosen.notebook.parent,
-                kernel_manager_class=_kernel_manager(started),
+                kernel_manager_class=_kernel_manager(),
                 progress_bar=False,
+                on_cell_start=begin,
                 # A kernel warns that its connection is not encrypted. It is one of this machine
                 # with itself, and the warning would end up among the lines of progress.
                 extra_arguments=["--IPKernelApp.log_level=ERROR"],
@@ -160,10 +156,8 @@ def _where_it_runs(chosen: Experiment) -> str:
     return f": run this lesson in a clone of the lab{here}"
 
 
-def _kernel_manager(started: Callable[[int], None]) -> type:
-    """A kernel manager for nbclient that tells the process id of its kernel, and whose client
-    misses no reply (`answering_channel`).
-    """
+def _kernel_manager() -> type:
+    """A kernel manager for nbclient whose client misses no reply (`answering_channel`)."""
     from jupyter_client import AsyncKernelManager
     from jupyter_client.asynchronous import AsyncKernelClient
 
@@ -172,12 +166,6 @@ def _kernel_manager(started: Callable[[int], None]) -> type:
 
     class Manager(AsyncKernelManager):
         client_factory = Client
-
-        async def _async_post_start_kernel(self, **options: Any) -> None:
-            await super()._async_post_start_kernel(**options)
-            # Only the provisioner of local processes has a process id.
-            if process := getattr(self.provisioner, "pid", None):
-                started(process)
 
     return Manager
 
@@ -200,106 +188,53 @@ def answering_channel() -> type[AsyncZMQSocketChannel]:
     return Channel
 
 
-def parameter_cell(path: Path) -> tuple[dict[str, Any], str]:
-    """Values of the cell tagged "parameters", and the code of all other cells.
+def check_notebook(chosen: Experiment) -> None:
+    """Refuse a notebook whose parameters have no effect.
 
-    The cell may hold only lines `name = value` with plain values. LabError: anything else, or not
-    exactly one such cell.
+    A cell tagged "parameters" holds `scale`, `folder` and some of the settings. Another makes the
+    configuration of them (`lab.runs.configure` refuses what is no parameter), and the others read
+    that.
     """
     import nbformat
 
-    try:
-        cells = [
-            cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
-        ]
-    except nbformat.reader.NotJSONError as error:
-        raise LabError(f"{path.name} is not a notebook: {str(error).splitlines()[0]}") from error
-    tagged = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
-    if len(tagged) != 1:
-        raise LabError(f"{path.name} has {len(tagged)} cells tagged 'parameters': tag exactly one")
-    values = {}
-    for statement in _parse(path, tagged[0].source).body:
-        if not (
-            isinstance(statement, ast.Assign)
-            and len(statement.targets) == 1
-            and isinstance(statement.targets[0], ast.Name)
-        ):
-            raise LabError(
-                f"{path.name}: {ast.unparse(statement)!r} in the parameters cell: write name ="
-                " value"
-            )
-        key = statement.targets[0].id
-        if key in values:
-            raise LabError(f"{path.name}: {key} is given twice in the parameters cell: keep one")
-        try:
-            values[key] = ast.literal_eval(statement.value)
-        except ValueError:
-            raise LabError(
-                f"{path.name}: {ast.unparse(statement)!r} is not a plain value: write a number, "
-                "a text, a list or True or False"
-            ) from None
-    return values, "\n".join(cell.source for cell in cells if cell is not tagged[0])
-
-
-def _parse(path: Path, code: str) -> ast.Module:
-    try:
-        return ast.parse(code)
-    except SyntaxError as error:
-        raise LabError(
-            f"{path.name}: {error.msg} in {(error.text or '').strip()!r}: fix the cell"
-        ) from error
-
-
-def check_notebook(chosen: Experiment) -> None:
-    """Refuse a notebook whose parameters are not those of its preset, or have no effect.
-
-    The parameters cell holds `scale`, `folder` and some of the settings, at their values on a
-    laptop. A cell makes the configuration of them, and the others read that.
-    """
     notebook = chosen.notebook.name
     if not chosen.notebook.exists():
         raise LabError(
             f"{chosen.notebook} is missing: run from a clone of the project, which holds the"
             f" notebooks, or without one: lab train {chosen.name}"
         )
-    cell, code = parameter_cell(chosen.notebook)
-    by_command = {"scale": "laptop", "folder": ""}  # filled in by `lab run`
-    expected = by_command | chosen.at("laptop")
-    for key, value in cell.items():
-        if key not in expected:
-            raise unknown(
-                f"parameter in {notebook}, which its preset does not have,", key, expected
-            )
-        if value != expected[key]:
-            raise LabError(
-                f"{notebook}: {key} = {value!r}, but the preset says {expected[key]!r}: make them"
-                " equal"
-            )
-    for key in by_command.keys() - cell.keys():
-        raise LabError(
-            f"{notebook}: the parameters cell lacks {key}, which lab run fills in: add {key} ="
-            f" {by_command[key]!r}"
-        )
+    try:
+        every = nbformat.read(chosen.notebook, as_version=4).cells
+    except nbformat.reader.NotJSONError as error:
+        raise LabError(f"{notebook} is not a notebook: {str(error).splitlines()[0]}") from error
+    cells = [cell for cell in every if cell.cell_type == "code"]
+    tagged = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
+    if len(tagged) != 1:
+        raise LabError(f"{notebook} has {len(tagged)} cells tagged 'parameters': tag exactly one")
+    code = "\n".join(cell.source for cell in cells if cell is not tagged[0])
     # Magics and shell commands are not Python.
     lines = [line for line in code.splitlines() if not line.lstrip().startswith(("%", "!"))]
-    nodes = [*ast.walk(_parse(chosen.notebook, "\n".join(lines)))]
+    try:
+        nodes = [*ast.walk(ast.parse("\n".join(lines)))]
+    except SyntaxError as error:
+        place = (error.text or "").strip()
+        raise LabError(f"{notebook}: {error.msg} in {place!r}: fix the cell") from error
     call = f"runs.configure('{chosen.name}', globals())"
     if not any(isinstance(node, ast.Call) and ast.unparse(node) == call for node in nodes):
         raise LabError(
             f"{notebook}: no cell has config = {call}: without it the parameters have no effect"
         )
-    names = [node for node in nodes if isinstance(node, ast.Name)]
-    for node in names:
-        if node.id in chosen.rules:
-            raise LabError(
-                f"{notebook}: a cell uses the variable {node.id}, a parameter's name: read"
-                f" config.{node.id}, or choose another name"
-            )
-    read = {
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    if used := sorted(names & chosen.rules.keys()):
+        raise LabError(
+            f"{notebook}: a cell uses the variable {used[0]}, a parameter's name: read"
+            f" config.{used[0]}, or choose another name"
+        )
+    read = names & {"folder"} | {
         node.attr
         for node in nodes
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "config"
-    } | {node.id for node in names if node.id == "folder"}
+    }
     # A trainer reads its settings itself; config.settings() is all of them.
     for key in ["folder"] if chosen.trainer else chosen.rules:
         if key not in read and "settings" not in read:

@@ -20,7 +20,7 @@ import json
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -143,29 +143,18 @@ def _rounded(rate: float) -> float:
 
 def written(choices: list[Choice]) -> list[dict[str, Any]]:
     """Choices as JSON holds them: a run that left the numbers has the value null."""
-    return [
-        {
-            "setting": choice.setting,
-            "metric": choice.metric,
-            "first": choice.first,
-            "means": [
-                [rate, mean if math.isfinite(mean) else None] for rate, mean in choice.means.items()
-            ],
-        }
-        for choice in choices
-    ]
+    kept = []
+    for choice in choices:
+        means = {key: mean if math.isfinite(mean) else None for key, mean in choice.means.items()}
+        kept.append(asdict(choice) | {"means": means})
+    return kept
 
 
 def recorded(file: Path) -> dict[str, Choice]:
     """The choices that were recorded, by setting; none without the file."""
-    if not file.exists():
-        return {}
-    return {
-        one["setting"]: Choice(
-            one["setting"],
-            one["metric"],
-            {rate: -math.inf if mean is None else mean for rate, mean in one["means"]},
-            one.get("first", []),
-        )
-        for one in json.loads(file.read_text())
-    }
+    kept = {}
+    for one in json.loads(file.read_text()) if file.exists() else []:
+        means = one.pop("means").items()
+        finite = {float(key): -math.inf if mean is None else mean for key, mean in means}
+        kept[one["setting"]] = Choice(**one, means=finite)
+    return kept

@@ -96,10 +96,48 @@ def write_parquet(path: Path, table: pa.Table) -> None:
 
 
 @dataclass(frozen=True)
-class Run:
-    """A run folder. Every property is read from disk; nothing is kept in memory."""
+class Folder:
+    """The folder of a run or an evaluation, read from disk each time; nothing is kept in memory."""
 
     path: Path
+
+    @contextmanager
+    def lock(self, purpose: str) -> Iterator[None]:
+        """A lock between processes; others wait, and the system frees it if its holder dies."""
+        import filelock
+
+        lock = filelock.FileLock(self.path / f".{purpose}.lock")
+        with writing(self.path):  # the folder may be read-only
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _read(self, name: str) -> bytes:
+        return (self.path / name).read_bytes()
+
+    def _json(self, name: str) -> dict[str, Any]:
+        path = self.path / name
+        if not path.exists():
+            raise LabError(
+                f"{path} is missing: {self.path} is no folder of a run or an evaluation, or that"
+                " has not finished: the same command goes on with it"
+            )
+        try:
+            read = json.loads(self._read(name))
+            if not isinstance(read, dict):
+                raise ValueError("it holds no JSON object")
+            return read
+        except ValueError as error:
+            raise self._unreadable(path, error) from error
+
+    def _unreadable(self, path: Path, error: Exception) -> LabError:
+        return LabError(f"{path} cannot be read ({error}): remove the folder and run it again")
+
+
+class Run(Folder):
+    """A run folder."""
 
     @classmethod
     def place(
@@ -231,19 +269,6 @@ class Run:
         """EXPERIMENT/NAME, the last two parts of the path."""
         return f"{self.path.parent.name}/{self.path.name}"
 
-    @contextmanager
-    def lock(self, purpose: str) -> Iterator[None]:
-        """A lock between processes; others wait, and the system frees it if its holder dies."""
-        import filelock
-
-        lock = filelock.FileLock(self.path / f".{purpose}.lock")
-        with writing(self.path):  # the folder may be read-only
-            lock.acquire()
-        try:
-            yield
-        finally:
-            lock.release()
-
     def records(self) -> list[dict[str, Any]]:
         """The lines of metrics.jsonl.
 
@@ -372,24 +397,6 @@ class Run:
             f"{self.path / name} was {what} after the run had finished: restore it from a copy, or"
             " remove the run folder and run it again"
         )
-
-    def _json(self, name: str) -> dict[str, Any]:
-        path = self.path / name
-        content = self._read(name)
-        if not path.exists():
-            raise LabError(
-                f"{path} is missing: {self.path} is not a run folder, or its run has not finished"
-            )
-        try:
-            read = json.loads(content)
-            if not isinstance(read, dict):
-                raise ValueError("it holds no JSON object")
-            return read
-        except ValueError as error:
-            raise self._unreadable(path, error) from error
-
-    def _unreadable(self, path: Path, error: Exception) -> LabError:
-        return LabError(f"{path} cannot be read ({error}): remove the folder and run it again")
 
 
 def step_of(path: Path) -> int:

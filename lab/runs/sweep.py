@@ -48,57 +48,49 @@ def visible_gpus() -> list[str]:
     return list(itertools.takewhile(lambda name: name not in ("", "-1"), names))
 
 
-def sweep(
-    path: Path, executor: Workers | RayExecutor, keep_going: bool = True, verb: str = "run"
-) -> Outcome:
+def sweep(path: Path, executor: Workers | RayExecutor, verb: str = "run") -> Outcome:
     """Run the unfinished runs of a sweep file, as many at a time as the `executor` has slots.
 
     `verb` is the command for each: "run", or "train", which needs no Jupyter. If the file chooses
     learning rates (lab.runs.rates), the runs that decide them come first, and
     one of these before all others. Terminated: SIGTERM came.
     """
-    before: list[Run] = []
-    now: list[Run] = []
+    outcome = Outcome([], [], [])
     while True:
         listed = read_sweep(path)
         deciding = listed.deciding
-        if deciding and not now:  # a metric that no run has is refused after the first one
+        if deciding and not outcome.now:  # a metric that no run has is refused after the first one
             deciding = deciding[:1]
-        part = _run_all(path.stem, deciding or listed.items, executor, keep_going, verb)
-        before += part.before
-        now += part.now
-        if part.failed or not deciding:
-            return Outcome(before, now, part.failed)
+        _run_all(path.stem, deciding or listed.items, executor, verb, outcome)
+        if outcome.failed or not deciding:
+            return outcome
 
 
 def _run_all(
-    name: str, items: list[Item], executor: Workers | RayExecutor, keep_going: bool, verb: str
-) -> Outcome:
-    """Run those of `items` that have not finished, see `sweep`."""
-    before = [item.run for item in items if item.run.finished]
-    waiting = [item for item in items if item.run not in before]
-    now: list[Run] = []
-    failed: list[tuple[Run, str]] = []
-    start_no_more = threading.Event()
-    terminated = threading.Event()  # by SIGTERM, which ends running processes too
-    progress = Progress(f"{name}: ", len(items), len(before))
+    name: str, items: list[Item], executor: Workers | RayExecutor, verb: str, outcome: Outcome
+) -> None:
+    """Run those of `items` that have not finished, see `sweep`, and add them to the outcome."""
+    waiting = [item for item in items if not item.run.finished]
+    outcome.before.extend(item.run for item in items if item not in waiting)
+    left = len(waiting)
+    stopping = threading.Event()
+    terminated = False  # by SIGTERM, which ends running processes too
+    progress = Progress(f"{name}: ", len(items), len(items) - left)
 
     def run_item(item: Item) -> str | None:
         """Why its process ended, see `Worker.run`; None if it was not started."""
-        if start_no_more.is_set():
+        if stopping.is_set():
             return None
         with writing(item.run.path):
             item.run.path.mkdir(parents=True, exist_ok=True)
         progress.begin(item.run, item.config)
-        reason = executor.run(_command(item, verb), str(item.run.path / "log.txt"))
-        if not (keep_going or item.run.finished):
-            start_no_more.set()
-        return reason
+        return executor.run(_command(item, verb), str(item.run.path / "log.txt"))
 
     def stop_all() -> None:
         """On SIGTERM: start nothing more, and terminate what is running."""
-        terminated.set()
-        start_no_more.set()
+        nonlocal terminated
+        terminated = True
+        stopping.set()
         executor.terminate()
 
     with on_sigterm(stop_all):
@@ -109,20 +101,20 @@ def _run_all(
                     item, reason = futures[future], future.result()
                     progress.end(item.run)
                     if item.run.finished:
-                        now.append(item.run)
-                        say(f"{len(before) + len(now)} of {len(items)}: {item.run.id}")
-                    elif reason is not None and not terminated.is_set():
-                        failed.append((item.run, reason))
+                        left -= 1
+                        outcome.now.append(item.run)
+                        say(f"{len(items) - left} of {len(items)}: {item.run.id}")
+                    elif reason is not None and not terminated:
+                        outcome.failed.append((item.run, reason))
                         say(f"failed: {item.run.id}: {reason}")
             finally:
-                start_no_more.set()
+                stopping.set()
                 executor.cancel()
-        if terminated.is_set():
+        if terminated:
             raise Terminated(
-                f"stopped by SIGTERM with {len(before) + len(now)} of {len(items)} runs finished;"
+                f"stopped by SIGTERM with {len(items) - left} of {len(items)} runs finished;"
                 " the same command goes on from here"
             )
-    return Outcome(before, now, failed)
 
 
 def _command(item: Item, verb: str) -> list[str]:
