@@ -343,7 +343,8 @@ def _report(arguments: argparse.Namespace) -> None:
         path = arguments.sources[0]
         if path.suffix != ".toml":
             return []
-        sweep, lines = read_sweep(path), []
+        sweep = read_sweep(path)
+        lines: list[str] = []
         try:
             lines += verdict_lines(sweep)
         except LabError as error:  # the page may be about other runs of the file

@@ -128,13 +128,13 @@ def test_the_groups_of_every_record_are_kept_where_the_sweep_asks_for_them(place
     with pytest.raises(LabError, match="are recorded"):
         results_of_every_record("tiny", "tabular")
     record(sweep)
-    with pytest.raises(LabError, match="keeps the groups of the last record only"):
+    with pytest.raises(LabError, match="write every_record, with names of columns"):
         results_of_every_record("tiny", "tabular")
     sweep.write_text('every_record = ["problem", "pas_rate"]\n' + SWEEP)
     with pytest.raises(LabError, match="unknown column .*'pas_rate': did you mean 'pass_rate'"):
         record(sweep)
     sweep.write_text('every_record = ["problem", "pass_rate"]\n' + SWEEP)
-    with pytest.raises(LabError, match="no .*tabular-every-record.parquet: run lab record"):
+    with pytest.raises(LabError, match="no .*tabular-every-record.parquet: write"):
         results_of_every_record("tiny", "tabular")
     record(sweep)
     with own_runs():

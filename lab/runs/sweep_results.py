@@ -181,12 +181,12 @@ def results_of_every_record(sweep: str, experiment: str) -> Results:
     (`every_record`, see `lab.runs.sweep_file`). LabError: none were recorded.
     """
     last_records = results(sweep, experiment)
-    if _own.get():
-        runs = [Run(runs_root() / id) for id in last_records.runs]
-        every_record = read_sweep(sweep_named(sweep)).every_record
-        return replace(last_records, groups=_groups_of_every_record(runs, every_record))
     path = recorded_folder(sweep) / f"{experiment}-every-record.parquet"
-    if not path.exists():
+    columns = read_sweep(sweep_named(sweep)).every_record if _own.get() else []
+    if columns:
+        runs = [Run(runs_root() / id) for id in last_records.runs]
+        return replace(last_records, groups=_groups_of_every_record(runs, columns))
+    if _own.get() or not path.exists():
         raise LabError(
             f"no {path}: write every_record, with names of columns, above the runs of"
             f" sweeps/{sweep}.toml, and run lab record on it where the runs are"

@@ -283,8 +283,7 @@ def report(
         )
     chosen = experiment("report")
     sources = [os.path.relpath(path, chosen.notebook.parent) for path in paths]
-    given = {"sources": sources, "experiment": "", **parameters}
-    config = chosen.configure("laptop", given)
+    config = chosen.configure("laptop", {"sources": sources, "experiment": "", **parameters})
     # What is wrong with the parameters is said before a kernel starts.
     given = config.settings()
     results = gather(paths, given["experiment"])
