@@ -44,7 +44,9 @@ from lab.runs.sweep_results import Results, own_runs, reads_own_runs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-AGREEMENT = 1e-6  # relative, of numbers that another processor gives for the same runs
+# Relative, of numbers that another processor gives for the same runs; a script whose numbers come
+# from an ill-conditioned fit says otherwise in AGREES_TO.
+AGREEMENT = 1e-6
 
 
 def scripts() -> Path:
@@ -91,16 +93,16 @@ def save(figure: Figure, name: str, caption: str, records: Results | None = None
     write_json(folder / "provenance" / f"{name}.json", provenance)
 
 
-def kept_data(name: str, table: pd.DataFrame) -> pd.DataFrame:
+def kept_data(name: str, table: pd.DataFrame, near: float = AGREEMENT) -> pd.DataFrame:
     """What NAME.csv holds, after it was written unless it holds these numbers already.
 
-    The same numbers from another processor differ in their last digits: what is within AGREEMENT
-    of the stored numbers leaves the file as it is.
+    The same numbers from another processor differ in their last digits: what agrees with the
+    stored numbers to `near` leaves the file as it is.
     """
     path = out_folder() / f"{name}.csv"
     # Processors differ in the last of the 16 digits of a float64.
     text = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
-    if not path.exists() or not agree(pd.read_csv(path), pd.read_csv(io.StringIO(text))):
+    if not path.exists() or not agree(pd.read_csv(path), pd.read_csv(io.StringIO(text)), near):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text)
     return pd.read_csv(path)
@@ -198,7 +200,8 @@ def draw_figure(name: str) -> None:
     script = load(name)
     with user_code("its script", str(script.__file__)):
         records = script.records() if hasattr(script, "records") else None
-        table = kept_data(name, script.table() if records is None else script.table(records))
+        table = script.table() if records is None else script.table(records)
+        table = kept_data(name, table, getattr(script, "AGREES_TO", AGREEMENT))
         save(script.draw(table), name, script.CAPTION, records)
 
 
