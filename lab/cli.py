@@ -196,19 +196,21 @@ def _print_outcome(arguments: argparse.Namespace, run: Run, before: bool) -> Non
     print(f"finished in {run.done['seconds']} s: {run.path}")
     if warning := learned_nothing(run.records()):
         print(f"lab: {warning}", file=sys.stderr)
-    _name_reports(arguments, run.path, [run])
+    if run.records():  # a notebook that trains nothing has none
+        _name_report(arguments, run.path)
 
 
-def _name_reports(arguments: argparse.Namespace, source: Path, runs: list[Run]) -> None:
-    """Print the commands of the reports on a sweep file, or on the folder of the only run."""
-    from lab.runs.remarks import reports
+def _name_report(arguments: argparse.Namespace, source: Path) -> None:
+    """Print the command of the report on a sweep file or a run folder, where that can be made."""
+    from lab.runs.experiments import experiment, experiments
 
+    if not ("report" in experiments() and experiment("report").notebook.exists()):
+        return
     before = ["--runs", str(arguments.runs)] if arguments.runs else []
     before += [word for plugin in arguments.plugin for word in ("--plugin", plugin)]
     place = source.resolve()
     near = place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place
-    for options in reports(runs):
-        print("report:", shlex.join(["lab", *before, "report", str(near), *options]))
+    print("report:", shlex.join(["lab", *before, "report", str(near)]))
 
 
 def _preflight(arguments: argparse.Namespace) -> int:
@@ -273,8 +275,8 @@ def _sweep(arguments: argparse.Namespace) -> int:
     finished = [item.run for item in listed.items if item.run in done]
     for line in remarks_on(finished):
         print(f"lab: {line}", file=sys.stderr)
-    if not failed:
-        _name_reports(arguments, arguments.file, finished)
+    if not failed and any(run.records() for run in finished):
+        _name_report(arguments, arguments.file)
     return 1 if failed else 0
 
 

@@ -13,49 +13,19 @@ import termios
 from contextlib import suppress
 from pathlib import Path
 
-import pytest
-
 from lab.cli import main
-from lab.runs import Run, configure, experiment
-from lab.runs.progress import Progress, Speed, line_of
+from lab.runs import Run
+from lab.runs.progress import Speed, line_of
 from lab.runs.sweep_file import read_sweep
+from lab.runs.sweep_results import results_of_runs
 from lab.training.records import Pause, Record
 
 
-def put(run: Run, steps, cut: str = "") -> None:
+def put(run: Run, steps) -> None:
     """Write metrics.jsonl with a record at each of `steps`, whose pass@1 is a thousandth of it."""
     run.path.mkdir(parents=True, exist_ok=True)
     lines = [json.dumps({"step": step, "pass@1": step / 1000, "dead": 0.5}) for step in steps]
-    (run.path / "metrics.jsonl").write_text("".join(f"{line}\n" for line in lines) + cut)
-
-
-@pytest.fixture
-def config():
-    return configure("tabular", scale="smoke", steps=400, log_every=20)
-
-
-def watched(config) -> tuple[float, str]:
-    bar = Progress("")
-    bar.begin(Run.of(config), config)
-    return bar.look()
-
-
-def test_a_run_is_as_far_as_the_last_whole_line_of_its_records(config):
-    label = "tabular maxrl, learning rate 0.1"
-    assert watched(config) == (0, label)
-    put(Run.of(config), [0, 100], cut='{"step": 200, "pass')
-    assert watched(config) == (0.25, f"{label}, step 100/400, pass@1 0.1")
-    assert watched(configure("weights")) == (0, "weights")
-
-
-def test_of_a_training_with_a_start_the_start_is_shown_until_it_records_itself():
-    config = configure("maze", scale="smoke")
-    put(Run.of(experiment("maze").before.part_of(config)), [1])
-    share, words = watched(config)
-    assert share == 0 and words.endswith(f"start: step 1/{config.start_steps}, pass@1 0.001")
-    put(Run.of(config), [1])
-    share, words = watched(config)
-    assert share == 1 / config.steps and words.endswith(f", step 1/{config.steps}, pass@1 0.001")
+    (run.path / "metrics.jsonl").write_text("".join(f"{line}\n" for line in lines))
 
 
 FILE = """
@@ -65,28 +35,6 @@ scale = "smoke"
 set = { steps = 400 }
 grid = { objective = ["rloo", "maxrl"], seed = [1, 2] }
 """
-
-
-def test_a_sweep_adds_up_its_runs(tmp_path):
-    (tmp_path / "two.toml").write_text(FILE)
-    items = read_sweep(tmp_path / "two.toml").items
-    runs, configs = [item.run for item in items], [item.config for item in items]
-    bar = Progress("two", len(runs))
-    for run, config in zip(runs[:2], configs, strict=False):
-        bar.begin(run, config)
-    put(runs[0], [0, 200])
-    put(runs[1], [0, 100, 300])
-    share, words = bar.look()
-    assert share == 0.5 + 0.75
-    assert words.split("; ") == [
-        "0 of 4 runs",
-        "tabular rloo, learning rate 0.1, step 200/400, pass@1 0.2",
-        "tabular rloo, learning rate 0.1, step 300/400, pass@1 0.3",
-    ]
-    runs[0].open(configs[0]).finish(1.0)
-    for run in (runs[0], runs[1], runs[3]):  # finished; failed; never begun
-        bar.end(run)
-    assert bar.look() == (1, "1 of 4 runs; 1 failed")
 
 
 def test_without_a_terminal_a_run_and_a_sweep_print_whole_lines(command, tmp_path):
@@ -108,12 +56,11 @@ def test_a_report_names_a_metric_that_the_run_has(trained, capsys):
     (run.path / "metrics.jsonl").write_text('{"step": 20, "mean reward": 0.5}\n')
     run.finish(1.0)
     assert main(["train", "tabular", "scale=smoke"]) == 0
-    assert f"report: lab report {run.path} --metric 'mean reward'\n" in capsys.readouterr().out
+    assert f"report: lab report {run.path}\n" in capsys.readouterr().out
+    assert results_of_runs([run]).usual_metric == "mean reward"
 
 
-def test_of_a_sweep_each_trained_experiment_has_a_report_and_options_are_handed_on(
-    tmp_path, capsys
-):
+def test_a_sweep_has_a_report_and_options_are_handed_on(tmp_path, capsys):
     digits = (
         FILE.replace("tabular", "digits").replace("400", "6, log_every = 3").replace("1, 2", "1")
     )
@@ -125,10 +72,8 @@ def test_of_a_sweep_each_trained_experiment_has_a_report_and_options_are_handed_
         item.run.open(item.config).finish(1.0)
     assert main(["--runs", os.environ["LAB_RUNS"], "sweep", str(path)]) == 0
     said = capsys.readouterr().out.splitlines()
-    before = f"report: lab --runs {os.environ['LAB_RUNS']} report {path} --experiment"
     assert [line for line in said if line.startswith("report")] == [
-        f"{before} tabular",
-        f"{before} digits",
+        f"report: lab --runs {os.environ['LAB_RUNS']} report {path}"
     ]
 
 
@@ -151,7 +96,7 @@ def test_at_a_terminal_a_run_is_seen_to_go_on_and_its_report_is_named(runs):
     text = shown.decode()
     assert process.wait(60) == 0, text
     (folder,) = (runs / "tabular").iterdir()
-    assert "tabular maxrl, learning rate 0.1" in text and "WARNING" not in text
+    assert "tabular: " in text and "cell/s" in text and "WARNING" not in text
     *_, report, _ = text.split("\r\n")
     assert report.endswith(f"report: lab report {folder}") and "%" not in report
 

@@ -13,7 +13,6 @@ from lab.configurations import Config
 from lab.errors import LabError
 from lab.project import CHECKOUT, VARIABLE, environment, project
 from lab.runs.experiments import NOTEBOOKS, Experiment, experiment
-from lab.runs.progress import Progress
 from lab.runs.readiness import require_ready
 from lab.runs.run_folder import Run
 from lab.runs.training import MINUTES
@@ -105,10 +104,8 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
         if asked:
             raise Terminated("stopped by SIGTERM; the same command goes on from here") from cause
 
-    progress = Progress("")
-    progress.begin(run, config)
     handed_on = environment(**{VARIABLE: str(project().root)})  # the kernel's folder is another
-    with on_sigterm(stop), progress, handed_on:
+    with on_sigterm(stop), handed_on:
         try:
             executed = papermill.execute_notebook(
                 notebook,
@@ -116,7 +113,7 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
                 kernel_name=KERNEL,
                 cwd=chosen.notebook.parent,
                 kernel_manager_class=_kernel_manager(),
-                progress_bar=False,
+                progress_bar={"desc": config.name, "disable": None, "leave": False},
                 on_cell_start=begin,
                 # A kernel warns that its connection is not encrypted. It is one of this machine
                 # with itself, and the warning would end up among the lines of progress.

@@ -1,30 +1,13 @@
-"""How far runs are and how long they will take.
-
-On a terminal there is one bar of tqdm. It is read from metrics.jsonl in the run folders, which
-grows by a line at each record: so the same bar serves a notebook's kernel, the processes of a sweep
-and the nodes of a cluster. Where the output is no terminal, `lab train` prints a line at each
-record.
-"""
+"""How fast a training is, how long the rest of it takes, and a line at each of its records."""
 
 from __future__ import annotations
 
-import json
-import os
-import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
 
 from lab.configurations import Config
-from lab.runs.experiments import experiment
-from lab.runs.run_folder import Run
 from lab.training.records import Pause, Record
 
-SECONDS = 0.5  # between two drawings
-TAIL = 1 << 16  # bytes of metrics.jsonl that hold its last line
-FORMAT = "{desc}{percentage:3.0f}% {bar:10} {elapsed}<{remaining} {postfix}"
 # Of these metrics a line tells those that there are, else the first three.
 TOLD = ("pass@1", "train pass@1", "mean reward", "loss", "dead groups", "mean length")
 UNITS = (("ms", 1e-3, 1), ("s", 1, 120), ("min", 60, 7200), ("h", 3600, 3 * 86400))
@@ -42,96 +25,6 @@ def described(config: Config) -> str:
     label = f"{config.name} {settings.get('estimator', '')}".strip()
     rate = settings.get("learning_rate")
     return label if rate is None else f"{label}, learning rate {rate:g}"
-
-
-class Progress:
-    """A bar over `total` runs, drawn again and again while a `with` statement runs.
-
-    `begin` and `end` say which run is worked on; `finished` of them were before. The time left is
-    tqdm's, as if all runs took as long as those so far. The bar is gone at the end.
-    """
-
-    def __init__(self, name: str, total: int = 1, finished: int = 0) -> None:
-        self.name, self.total = name, total
-        self.finished, self.failed = finished, 0
-        self.running: dict[Path, dict[Path, tuple[str, Config]]] = {}
-        self.over = threading.Event()
-        self.thread = threading.Thread(target=self._draw)
-
-    def __enter__(self) -> Progress:
-        if sys.stdout.isatty() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-            self.thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.over.set()
-        if self.thread.is_alive():
-            self.thread.join()
-
-    def begin(self, run: Run, config: Config) -> None:
-        """A process for this run starts, perhaps where an earlier one was interrupted.
-
-        A training that starts from another one is watched from the start of that one.
-        """
-        trainings = {run.path: ("", config)}
-        if (before := experiment(config.name).before) is not None:
-            start = before.part_of(config)
-            trainings[Run.of(start).path] = ("start: ", start)
-        self.running[run.path] = trainings
-
-    def end(self, run: Run) -> None:
-        """Its process has ended; nothing changes if it was never started."""
-        if self.running.pop(run.path, None) is not None:
-            self.finished += run.finished
-            self.failed += not run.finished
-
-    def look(self) -> tuple[float, str]:
-        """Runs' worth of work that is done; how many have finished, and what the others are at."""
-        watched = [_look(trainings) for trainings in list(self.running.values())]
-        words = [f"{self.finished} of {self.total} runs"] if self.total > 1 else []
-        words += [f"{self.failed} failed"] if self.failed else []
-        words += [of_run for _, of_run in watched]
-        return self.finished + sum(share for share, _ in watched), "; ".join(words)
-
-    def _draw(self) -> None:
-        from tqdm import tqdm
-
-        shape = {"bar_format": FORMAT, "smoothing": 0, "dynamic_ncols": True, "leave": False}
-        with tqdm(total=self.total, initial=self.finished, desc=self.name, **shape) as bar:
-            while not self.over.wait(SECONDS):
-                bar.n, words = self.look()
-                bar.set_postfix_str(words)
-
-
-def _look(trainings: Mapping[Path, tuple[str, Config]]) -> tuple[float, str]:
-    """The share of a run's steps that are done, in [0, 1], without those of a start; its words."""
-    label = described(next(config for _, config in trainings.values()))
-    for path, (name, config) in trainings.items():
-        if record := _last_record(path / "metrics.jsonl"):
-            step, total = record.pop("step"), total_steps(config)
-            words = [label, f"{name}step {step}" + (f"/{total}" if total else "")]
-            words += [f"{key} {value:.3g}" for key, value in list(record.items())[:1]]
-            return min(1.0, step / total) if total and not name else 0.0, ", ".join(words)
-    return 0.0, label
-
-
-def say(line: str) -> None:
-    """Print a line that stays, above the bar if there is one, on standard error."""
-    from tqdm import tqdm
-
-    tqdm.write(line, file=sys.stderr)
-    sys.stderr.flush()
-
-
-def _last_record(path: Path) -> dict[str, Any] | None:
-    """The last complete line of metrics.jsonl; None if there is none yet."""
-    try:
-        with open(path, "rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
-            *_, last, _ = file.read().split(b"\n")
-        return json.loads(last)
-    except (OSError, ValueError):  # of a damaged file the command itself complains
-        return None
 
 
 def timed(outputs: Iterator[Record | Pause]) -> Iterator[tuple[Record | Pause, float]]:

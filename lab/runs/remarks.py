@@ -1,15 +1,12 @@
-"""What whoever reads the results of runs has to know: that a run learned nothing, that the best
-learning rate is at an end of those tried, and how to have a report on them.
+"""What whoever reads the results of runs has to know: that a run learned nothing, or that the best
+learning rate is at an end of those tried.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.util import find_spec
 
-from lab.errors import LabError
-from lab.runs.experiments import experiment, experiments
 from lab.runs.rates import MORE_IS_BETTER
 from lab.runs.run_folder import Run
 from lab.runs.sweep_results import Results, results_of_runs
@@ -43,34 +40,6 @@ def learned_nothing(records: Sequence[Mapping[str, float]]) -> str:
     return ""
 
 
-def reports(runs: Sequence[Run]) -> Iterator[list[str]]:
-    """The options of `lab report` for each experiment that trained; none where it cannot work.
-
-    It executes a notebook of the project, and draws.
-    """
-    packages = ("papermill", "nbconvert", "matplotlib", "seaborn")
-    known = "report" in experiments() and experiment("report").notebook.exists()
-    if not (known and all(map(find_spec, packages))):
-        return
-    names = [run.params["experiment"] for run in runs]
-    trained = {name: run for name, run in zip(names, runs, strict=True) if experiment(name).trainer}
-    for name, run in trained.items():
-        metric = natural_metric(run)
-        options = ["--experiment", name] if len(trained) > 1 else []
-        yield options + (["--metric", metric] if metric != "pass@1" else [])
-
-
-def natural_metric(run: Run) -> str:
-    """The metric that a report on this finished run shows: pass@1, or its first one without that.
-
-    LabError: the run measured nothing.
-    """
-    names = [name for name in run.done["last"] if name != "step"]
-    if not names:
-        raise LabError(f"{run.path} holds no measurements: a report needs a run that trained")
-    return "pass@1" if "pass@1" in names else names[0]
-
-
 def remarks_on(runs: Sequence[Run]) -> Iterator[str]:
     """The `remarks` on finished runs, each with the name of their experiment."""
     of_experiment: dict[str, list[Run]] = {}
@@ -78,13 +47,13 @@ def remarks_on(runs: Sequence[Run]) -> Iterator[str]:
         if run.records():  # a notebook that trains nothing has none
             of_experiment.setdefault(run.params["experiment"], []).append(run)
     for name, trained in of_experiment.items():
-        for remark in remarks(results_of_runs(trained), natural_metric(trained[0])):
+        for remark in remarks(results_of_runs(trained)):
             yield f"{name}: {remark}"
 
 
-def remarks(results: Results, metric: str) -> list[str]:
+def remarks(results: Results, metric: str = "") -> list[str]:
     """A sentence for every reason why some runs of `results` taught nothing, and each best rate at
-    an end; usually none.
+    an end by a metric, usually pass@1; usually none.
     """
     parameters = {"run", *next(iter(results.runs.values()))["params"]["parameters"]}
     measured = results.metrics.drop(columns=[*parameters & set(results.metrics)])
@@ -96,7 +65,7 @@ def remarks(results: Results, metric: str) -> list[str]:
         f"{len(runs)} of {len(results.runs)} runs, {runs[0]} first: {reason}"
         for reason, runs in reasons.items()
     ]
-    return [*sentences, *_rates_at_an_end(results, metric)]
+    return [*sentences, *_rates_at_an_end(results, metric or results.usual_metric)]
 
 
 def _rates_at_an_end(results: Results, metric: str) -> Iterator[str]:

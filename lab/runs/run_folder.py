@@ -115,17 +115,19 @@ class Folder:
             lock.release()
 
     def _read(self, name: str) -> bytes:
-        return (self.path / name).read_bytes()
+        """The content of a file, nothing where there is none."""
+        path = self.path / name
+        return path.read_bytes() if path.exists() else b""
 
     def _json(self, name: str) -> dict[str, Any]:
-        path = self.path / name
+        path, content = self.path / name, self._read(name)
         if not path.exists():
             raise LabError(
                 f"{path} is missing: {self.path} is no folder of a run or an evaluation, or that"
                 " has not finished: the same command goes on with it"
             )
         try:
-            read = json.loads(self._read(name))
+            read = json.loads(content)
             if not isinstance(read, dict):
                 raise ValueError("it holds no JSON object")
             return read
@@ -384,8 +386,7 @@ class Run(Folder):
 
         LabError: the run has finished, and the file is not what it was then.
         """
-        path = self.path / name
-        content = path.read_bytes() if path.exists() else b""
+        content = super()._read(name)
         if name != "done.json" and (self.path / "done.json").exists():
             if self.done["sha256"].get(name, sha256(b"")) != sha256(content):
                 raise self._changed(name)

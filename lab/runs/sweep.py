@@ -8,14 +8,14 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lab.runs.processes import Workers
-from lab.runs.progress import Progress, say
 from lab.runs.run_folder import Run, runs_root, writing
 from lab.runs.sweep_file import Item, read_sweep
 from lab.training.cards import cards
@@ -23,6 +23,10 @@ from lab.training.termination import Terminated, on_sigterm
 
 if TYPE_CHECKING:
     from lab.runs.ray_executor import RayExecutor
+
+
+# Of tqdm, on a terminal alone; what the processes of the runs say is in their logs.
+BAR: dict[str, Any] = {"disable": None, "leave": False, "smoothing": 0}
 
 
 @dataclass(frozen=True)
@@ -70,12 +74,13 @@ def _run_all(
     name: str, items: list[Item], executor: Workers | RayExecutor, verb: str, outcome: Outcome
 ) -> None:
     """Run those of `items` that have not finished, see `sweep`, and add them to the outcome."""
+    from tqdm import tqdm
+
     waiting = [item for item in items if not item.run.finished]
     outcome.before.extend(item.run for item in items if item not in waiting)
     left = len(waiting)
     stopping = threading.Event()
     terminated = False  # by SIGTERM, which ends running processes too
-    progress = Progress(f"{name}: ", len(items), len(items) - left)
 
     def run_item(item: Item) -> str | None:
         """Why its process ended, see `Worker.run`; None if it was not started."""
@@ -83,7 +88,6 @@ def _run_all(
             return None
         with writing(item.run.path):
             item.run.path.mkdir(parents=True, exist_ok=True)
-        progress.begin(item.run, item.config)
         return executor.run(_command(item, verb), str(item.run.path / "log.txt"))
 
     def stop_all() -> None:
@@ -93,20 +97,21 @@ def _run_all(
         stopping.set()
         executor.terminate()
 
+    bar = tqdm(total=len(items), initial=len(items) - left, desc=name, unit="run", **BAR)
     with on_sigterm(stop_all):
-        with ThreadPoolExecutor(executor.slots) as pool, progress:
+        with ThreadPoolExecutor(executor.slots) as pool, bar:
             futures = {pool.submit(run_item, item): item for item in waiting}
             try:
                 for future in as_completed(futures):
                     item, reason = futures[future], future.result()
-                    progress.end(item.run)
                     if item.run.finished:
                         left -= 1
                         outcome.now.append(item.run)
-                        say(f"{len(items) - left} of {len(items)}: {item.run.id}")
+                        bar.update()
+                        bar.write(f"{len(items) - left} of {len(items)}: {item.run.id}", sys.stderr)
                     elif reason is not None and not terminated:
                         outcome.failed.append((item.run, reason))
-                        say(f"failed: {item.run.id}: {reason}")
+                        bar.write(f"failed: {item.run.id}: {reason}", sys.stderr)
             finally:
                 stopping.set()
                 executor.cancel()

@@ -64,6 +64,11 @@ class Results:
     groups: pd.DataFrame
     runs: dict[str, dict[str, Any]]
 
+    @property
+    def usual_metric(self) -> str:
+        """The metric of a report that names none: pass@1, or without it the first one."""
+        return "pass@1" if "pass@1" in self.metrics else self.metrics.columns.drop("step")[0]
+
     def over_seeds(self, metric: str, by: list[str]) -> pd.DataFrame:
         """Mean curve of `metric` over seeds, with its 95% t interval, by the parameters `by`.
 

@@ -409,7 +409,9 @@ def start_of(config: Config) -> Run:
 
 def state_of(run: Run, step: int | None = None) -> dict[str, Any]:
     """The tensors of a run's checkpoint of `step`, by name; None: of its newest."""
-    return _loaded(run, checkpoint_of(run, step))[0]
+    state = _loaded(run, checkpoint_of(run, step)).state
+    assert state is not None
+    return state
 
 
 def checkpoint_of(run: Run, step: int | None = None) -> Path:
@@ -439,15 +441,11 @@ class Checkpoint(NamedTuple):
 
 def load_checkpoint(run: Run) -> Checkpoint:
     """The newest checkpoint of a run. LabError: it is damaged."""
-    paths = run.checkpoints
-    if not paths:
-        return Checkpoint(None, -1, {})
-    state, digests = _loaded(run, paths[-1])
-    return Checkpoint(state, step_of(paths[-1]), digests)
+    return _loaded(run, run.checkpoints[-1]) if run.checkpoints else Checkpoint(None, -1, {})
 
 
-def _loaded(run: Run, path: Path) -> tuple[dict[str, Any], dict[str, str]]:
-    """The tensors and the metadata of a checkpoint. LabError: it is damaged.
+def _loaded(run: Run, path: Path) -> Checkpoint:
+    """A checkpoint of a run. LabError: it is damaged.
 
     The tensors are mapped from the file: those that are not used are not read.
     """
@@ -465,4 +463,4 @@ def _loaded(run: Run, path: Path) -> tuple[dict[str, Any], dict[str, str]]:
         raise LabError(
             f"{path} cannot be read ({error}): remove the run folder and run it again"
         ) from error
-    return state, metadata
+    return Checkpoint(state, step_of(path), metadata)

@@ -281,17 +281,18 @@ def report(
         raise LabError(
             f"no {missing[0]}: give a sweep file, for example sweeps/laptop.toml, or run folders"
         )
+    # What is wrong with the parameters is said before a kernel starts.
+    results = gather(paths, parameters.get("experiment", ""))
+    metric = parameters.get("metric") or results.usual_metric
+    by = settings(results, parameters.get("by", ""))
+    curves(results, metric, by)
+    if against := parameters.get("against"):
+        baseline(pass_rates(results.groups, by), against)
+    said = remarks(results, metric), verdicts()
     chosen = experiment("report")
     sources = [os.path.relpath(path, chosen.notebook.parent) for path in paths]
-    config = chosen.configure("laptop", {"sources": sources, "experiment": "", **parameters})
-    # What is wrong with the parameters is said before a kernel starts.
-    given = config.settings()
-    results = gather(paths, given["experiment"])
-    by = settings(results, given["by"])
-    curves(results, given["metric"], by)
-    if given["against"]:
-        baseline(pass_rates(results.groups, by), given["against"])
-    said = remarks(results, given["metric"]), verdicts()
+    given = {"sources": sources, "experiment": "", **parameters, "metric": metric}
+    config = chosen.configure("laptop", given)
     run = Run.of(config)
     # Execute again even if this report exists: more runs may have finished since.
     (run.path / "done.json").unlink(missing_ok=True)
