@@ -5,7 +5,6 @@ changes a curve.
 import os
 import signal
 import time
-from importlib import import_module
 
 import psutil
 import pytest
@@ -275,48 +274,22 @@ def what_each_run_saw(write, monkeypatch, *options: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "allowed, options, saw",
+    "gpus, allowed, options, saw",
     [
-        (None, [], {"0 None", "1 None"}),
-        ("GPU-1,GPU-0", ["--jobs", "1"], {"GPU-1 None"}),
-        (None, ["--jobs", "3"], {"0 None", "1 None"}),
+        (2, None, [], {"0 None", "1 None"}),
+        (2, "GPU-1,GPU-0", ["--jobs", "1"], {"GPU-1 None"}),
+        (2, None, ["--jobs", "3"], {"0 None", "1 None"}),
+        (0, None, [], {"None 1"}),
     ],
 )
-def test_each_process_of_a_sweep_sees_one_gpu_and_all_its_threads(
-    has_gpus, write, monkeypatch, capsys, runs, allowed, options, saw
+def test_each_process_of_a_sweep_sees_one_gpu_and_all_its_threads_or_none_and_one_thread(
+    has_gpus, write, monkeypatch, capsys, runs, gpus, allowed, options, saw
 ):
-    has_gpus(2)
+    has_gpus(gpus)
     if allowed:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", allowed)
     seen = what_each_run_saw(write, monkeypatch, *options)
     assert len(seen) == 3 and set(seen) == saw
-
-
-def test_without_a_gpu_each_process_has_one_thread(has_gpus, write, monkeypatch, capsys, runs):
-    has_gpus(0)
-    assert set(what_each_run_saw(write, monkeypatch)) == {"None 1"}
-
-
-def test_as_many_runs_go_at_a_time_as_there_are_gpus_unless_jobs_are_given(
-    has_gpus, write, monkeypatch, capsys, runs
-):
-    has_gpus(5)
-    given = []
-    module = import_module("lab.runs.sweep")
-    nothing = module.Outcome([], [], [])
-
-    def sweep(path, executor, *words):
-        workers = executor.workers
-        given.append((executor.slots, len({worker.environment[GPUS] for worker in workers})))
-        return nothing
-
-    monkeypatch.setattr(module, "sweep", sweep)
-    for options in ([], ["--jobs", "7"]):
-        main(["sweep", str(write(FILE)), *options])
-    monkeypatch.setenv("LAB_DEVICE", "cpu")
-    monkeypatch.setenv(GPUS, "")
-    main(["sweep", str(write(FILE))])
-    assert given == [(5, 5), (7, 5), (os.cpu_count(), 1)]
 
 
 def test_sigterm_stops_every_run_after_its_step_and_starts_no_other(

@@ -10,6 +10,7 @@ from lab.training.records import Pause, Record
 
 # Of these metrics a line tells those that there are, else the first three.
 TOLD = ("pass@1", "train pass@1", "mean reward", "loss", "dead groups", "mean length")
+LEAST = 60.0  # seconds; less is not said to be left
 UNITS = (("ms", 1e-3, 1), ("s", 1, 120), ("min", 60, 7200), ("h", 3600, 3 * 86400))
 
 
@@ -78,9 +79,9 @@ def line_of(record: Record, times: Mapping[str, float], speed: Speed) -> str:
         parts.append(f"{duration(times['seconds a step'])} a step")
     if "tokens a second" in times:
         parts.append(f"{times['tokens a second']:,.0f} tokens a second")
-    if total and speed.made > 0 and record.step < total:
+    if total and speed.made > 0:
         left = speed.seconds / speed.made * (total - record.step)
-        parts.append(f"about {duration(left)} left")
+        parts += [f"about {duration(left)} left"] if left >= LEAST else []
     return f"step {record.step}{f'/{total}' if total else ''}: {', '.join(parts)}"
 
 
