@@ -66,7 +66,12 @@ class Results:
 
     @property
     def usual_metric(self) -> str:
-        """The metric of a report that names none: pass@1, or without it the first one."""
+        """The metric of a report that names none: pass@1, or without it the first one.
+
+        LabError: the runs measured nothing.
+        """
+        if "step" not in self.metrics:
+            raise LabError("these runs hold no measurements: a report needs runs that trained")
         return "pass@1" if "pass@1" in self.metrics else self.metrics.columns.drop("step")[0]
 
     def over_seeds(self, metric: str, by: list[str]) -> pd.DataFrame:
