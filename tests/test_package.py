@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 import venv
 import zipfile
 from email.parser import HeaderParser
@@ -18,12 +17,10 @@ from only import closure
 from packaging.requirements import Requirement
 
 import lab
-from lab import extras
 from lab.explorer import page
 from lab.show.explain import explain
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def call(*words: str | Path, cwd: Path, status: int = 0) -> subprocess.CompletedProcess:
@@ -130,29 +127,6 @@ def test_the_wheel_holds_the_package_and_what_it_reads_and_nothing_else(built):
         *("notebooks", "toy", "llm", "vllm", "vllm-cpu", "cluster", "views", "dev"),
         "reasoning-gym",
     }
-
-
-def test_every_package_that_an_error_names_is_in_the_extra_that_it_names():
-    named = {
-        "sklearn": "scikit-learn",
-        "huggingface_hub": "transformers",  # which needs it
-        "traitlets": "anywidget",  # the same
-        "omegaconf": "verl",
-        "yaml": "pyyaml",
-    }
-
-    def packages(extra: str) -> set[str]:
-        listed = map(Requirement, PROJECT["optional-dependencies"][extra])
-        return {each.name.replace("-", "_") for each in listed}
-
-    for package, names in extras.EXTRAS.items():
-        brought = named.get(package, package).replace("-", "_")
-        for extra in names.split(","):
-            assert brought in packages(extra), (package, extra)
-    every = set.union(*map(packages, ("notebooks", "toy", "llm", "vllm", "cluster", "views")))
-    told = {named.get(each, each).replace("-", "_") for each in extras.EXTRAS}
-    # These two are only ever imported by verl.
-    assert every - {"rlvr_lab", "TransferQueue", "cachetools"} <= told
 
 
 # --- The core alone -------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -335,16 +334,13 @@ def _digests(run: Run, step: int) -> dict[str, str]:
 
 
 def _table_digest(table: pd.DataFrame) -> str:
-    """The SHA-256 of a table's columns, however its file is encoded; "" of a table without rows."""
+    """The SHA-256 of a table's names and cells, however its file is encoded; "" without rows."""
+    from pandas.util import hash_pandas_object
+
     if table.empty:
         return ""
-    digest = hashlib.sha256()
-    for name, column in table.items():
-        values = column.to_numpy()
-        as_text = values.dtype == object  # text, whose array holds addresses
-        content = json.dumps(values.tolist()).encode() if as_text else values.tobytes()
-        digest.update(f"{name} {len(content)}\n".encode() + content)
-    return digest.hexdigest()
+    cells = hash_pandas_object(table, index=False).to_numpy()
+    return sha256(" ".join(table).encode() + cells.tobytes())
 
 
 def _check_earlier(run: Run, step: int, digests: Mapping[str, str]) -> None:
