@@ -200,7 +200,7 @@ class Experiment:
     def code(self) -> tuple[str, ...]:
         """The files of a plugin's trainer and settings; of its notebook if that trains nothing."""
         modules = [sys.modules[self.configuration.__module__]]
-        modules += [self.module] if self.trainer else []
+        modules += [self.module] if self.trainer and not is_ours(self._place) else []
         files = {str(each.__file__) for each in modules if not is_ours(each.__name__)}
         if not self.trainer and self.notebook.parent != NOTEBOOKS:
             files.add(str(self.notebook))

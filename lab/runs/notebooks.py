@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from jupyter_client.channels import AsyncZMQSocketChannel
 
 KERNEL = "python3"
+# jsonschema, which nbformat and papermill import, would build a grammar of web addresses: 2.8 of
+# the 4.1 seconds that papermill's import takes. It does without where the import fails.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 
 def run_notebook(
@@ -65,9 +68,6 @@ def run_notebook(
 
 
 def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None:
-    # jsonschema, which papermill imports, would build a grammar of web addresses: 2.8 of the 4.1
-    # seconds that papermill's import takes. It does without where the import fails.
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     import papermill
     import psutil
     from nbclient.exceptions import DeadKernelError
