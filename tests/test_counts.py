@@ -90,12 +90,20 @@ def test_bands_hold_together_where_problems_are_few_and_most_are_never_solved():
 
     a, b = world(200_000)
     truth = (exact_pass_at_k(b, ks) - exact_pass_at_k(a, ks)).mean(axis=0)
+    ms = [1, 4, 16, 49]
+    rest = ((1 - a)[:, None] ** ms * (b - a)[:, None]).mean(axis=0)
+    truths = truth, (b - a).mean() - rest, rest
     hits = []
     for _ in range(200):
         a, b = (rng.binomial(n, p) for p in world(30))
-        bands = counts.pass_bands(n, a, n, b, ks)
-        hits.append(all(x.low <= t <= x.high for x, t in zip(bands, truth, strict=True)))
-    assert np.mean(hits) > 0.92
+        found = counts.pass_bands(n, a, n, b, ks), *counts.gain_bands(n, a, n, b, ms)[:2]
+        hits.append(
+            [
+                all(x.low <= t <= x.high for x, t in zip(bands, of, strict=True))
+                for bands, of in zip(found, truths, strict=True)
+            ]
+        )
+    assert (np.mean(hits, axis=0) > 0.92).all(), np.mean(hits, axis=0)
 
 
 def test_one_column_has_students_interval_but_for_the_two_that_are_added():
