@@ -74,9 +74,7 @@ def main(argv: list[str] | None = None) -> int:
         print("lab: stopped; the same command goes on from here", file=sys.stderr)
         return 130
     except Terminated as stop:
-        # Processes that do not lead a distributed training stop without a sentence.
-        if str(stop):
-            print("lab:", stop, file=sys.stderr)
+        print("lab:", stop, file=sys.stderr)
         return EXIT_CODE
     return exit_code or 0
 
@@ -436,9 +434,8 @@ def _export(arguments: argparse.Namespace) -> None:
         raise LabError(
             f"{run.path}: {chosen.name} has no model to write: give a run of gsm8k, qwen3 or pacs"
         )
-    write(run.params["parameters"], state_of(run), arguments.folder, arguments.merge)
-    adapter = (arguments.folder / "adapter_config.json").exists()
-    write_atomically(arguments.folder / "README.md", card(run, adapter))
+    write(run.params["parameters"], state_of(run), arguments.folder)
+    write_atomically(arguments.folder / "README.md", card(run))
     print(f"{arguments.folder}: the model after the training in {run.path}")
 
 

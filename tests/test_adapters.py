@@ -1,7 +1,5 @@
 """LoRA in both trainers: the same adapter, small checkpoints, exact resumption, export."""
 
-import json
-
 import pytest
 import torch
 from smoke_trainings import SHORT_ANSWERS, TINY, configured, same, taken_up_anywhere
@@ -12,12 +10,11 @@ from lab.errors import LabError
 from lab.llm.engines import imports
 from lab.llm.engines.adapters import adapter_config, merged_weights, with_adapter
 from lab.llm.engines.base import Sampling
-from lab.llm.engines.models import pinned
 from lab.llm.engines.transformers_engine import TransformersEngine, load_causal_model
-from lab.llm.train import trainer as trainer_module
 from lab.llm.train.trainer import load_policy, train
 from lab.runs.training import state_of
 from lab.runs.training import train as run_training
+from lab.training.checkpoint import with_prefix
 from lab.training.records import Record
 
 imports.trl()
@@ -81,44 +78,20 @@ def test_a_step_of_an_adapter_is_trls(tmp_path):
     assert moved > 1e-5 and apart < ROUNDED * moved
 
 
-def test_an_exported_adapter_names_its_model_as_the_hub_does(tmp_path, monkeypatch):
-    state = next(train(configured(**LORA, trainer="loop"))).state()
-    monkeypatch.setattr(trainer_module, "load_policy", lambda model: TransformersEngine(TINY))
-    trainer_module.export({"model": "Qwen/Qwen3-4B"}, state, tmp_path)
-    written = json.loads((tmp_path / "adapter_config.json").read_text())
-    found = written["base_model_name_or_path"], written["revision"]
-    assert found == pinned("Qwen/Qwen3-4B")
-
-
-def test_an_adapter_is_exported_alone_or_merged_into_the_model(runs, tmp_path, capsys):
+def test_an_adapter_is_exported_within_the_model(runs, tmp_path):
     run = run_training(configured(**SHORT_ANSWERS, **LORA, trainer="loop", steps=1))
+    assert main(["export", str(run.path), str(tmp_path / "whole")]) == 0
     state = state_of(run)
-    assert main(["export", str(run.path), str(tmp_path / "merged"), "--merge"]) == 0
-    assert main(["export", str(run.path), str(tmp_path / "adapter")]) == 0
-    assert (tmp_path / "adapter" / "adapter_config.json").exists()
-    assert not (tmp_path / "adapter" / "model.safetensors").exists()
-    assert main(["export", str(run.path), str(tmp_path / "adapter")]) == 1
-    assert "already holds a model" in capsys.readouterr().err
-    assert main(["eval", str(tmp_path / "adapter"), "arithmetic", "engine=transformers"]) == 1
-    assert "an adapter without its model: export it with --merge" in capsys.readouterr().err
-
-    from peft import PeftModel
-
     base = load_causal_model(str(TINY), torch.float32)
-    read = PeftModel.from_pretrained(base, tmp_path / "adapter")
     ids = torch.tensor([[20, 21, 22, 23]])
-    expected = read(ids).logits
-    merged = TransformersEngine(tmp_path / "merged")
-    torch.testing.assert_close(merged.model(ids).logits, expected, atol=1e-5, rtol=1e-4)
-    policy = load_policy(str(TINY), state)
-    torch.testing.assert_close(policy.model(ids).logits, expected, atol=1e-5, rtol=1e-4)
-    with read.disable_adapter():
-        assert not torch.allclose(read(ids).logits, expected, atol=1e-3)
-    assert policy.sample(["2+3=?\n"], Sampling(2, 1.0, 1.0, 8))[0][0].ids
-
-    whole = run_training(configured(**SHORT_ANSWERS, steps=1))
-    assert main(["export", str(whole.path), str(tmp_path / "whole"), "--merge"]) == 1
-    assert "has no adapter: leave --merge out" in capsys.readouterr().err
+    plain = base(ids).logits
+    adapted = with_adapter(base, LORA["rank"], seed=0)
+    adapted.load_state_dict(with_prefix("model/", state), strict=False)
+    expected = adapted(ids).logits
+    assert not torch.allclose(plain, expected, atol=1e-3)
+    for engine in (TransformersEngine(tmp_path / "whole"), load_policy(str(TINY), state)):
+        torch.testing.assert_close(engine.model(ids).logits, expected, atol=1e-5, rtol=1e-4)
+        assert engine.sample(["2+3=?\n"], Sampling(2, 1.0, 1.0, 8))[0][0].ids
 
 
 def test_the_weights_for_the_sampler_are_merged_inside_the_block_only():

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -17,7 +16,7 @@ import pytest
 from lab.cli import main
 from lab.errors import LabError
 from lab.llm.data.prompts import load_prompt
-from lab.llm.engines.models import REVISIONS, hub_copy
+from lab.llm.engines.models import REVISIONS
 from lab.llm.train import verl_config
 from lab.llm.train.task import Task, estimator_of
 from lab.runs.cluster import SCRIPTS, TRAINER, _quoted, job, prepare
@@ -464,33 +463,20 @@ def test_the_way_to_another_node_tells_the_address_and_loopback_is_refused():
 # --- Models and versions --------------------------------------------------------------------
 
 
-def test_a_model_of_the_hub_is_copied_at_its_pinned_revision_and_verl_reads_the_copy():
+def test_a_model_of_the_hub_is_copied_once_at_its_pinned_revision_and_verl_reads_the_copy(tmp_path):
     made = job("pacs", {"scale": "paper", "model": "Qwen/Qwen3-4B", "gpus": 8})
     assert made.settings["actor_rollout_ref.model.path"] == "$RUN/model"
     assert f"MODEL='Qwen/Qwen3-4B@{REVISIONS['Qwen/Qwen3-4B']}'" in made.scripts["train.sh"]
     assert made.header[-1] == f"Qwen/Qwen3-4B at revision {REVISIONS['Qwen/Qwen3-4B']}"
-    other = job("pacs", {"scale": "paper", "model": "someone/model", "gpus": 8})
-    assert "MODEL='someone/model'" in other.scripts["train.sh"]
-    newest = "someone/model at its newest revision, which model/REVISION will name"
-    assert other.header[-1] == newest
-    assert "MODEL=''" in small().scripts["train.sh"]
-
-
-def test_a_copy_of_the_hub_says_its_revision_and_is_made_once(monkeypatch, tmp_path):
-    import huggingface_hub
-
-    asked = []
-    monkeypatch.setattr(
-        huggingface_hub, "snapshot_download", lambda name, **given: asked.append((name, given))
-    )
-    monkeypatch.setattr(
-        huggingface_hub,
-        "HfApi",
-        lambda: SimpleNamespace(model_info=lambda name: SimpleNamespace(sha="f00")),
-    )
+    (tmp_path / "train.sh").write_text(made.scripts["train.sh"])
     (tmp_path / "model").mkdir()
-    folder = str(tmp_path / "model")
-    assert hub_copy("someone/model", folder) == "someone/model@f00"
-    assert hub_copy("someone/model", folder) == "someone/model@f00"
-    ((name, given),) = asked
-    assert (name, given["revision"], given["local_dir"]) == ("someone/model", "f00", folder)
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\necho "$@"\n')
+    python.chmod(0o755)
+    first, again = (bash(tmp_path / "train.sh", PYTHON=str(python)).stdout for _ in range(2))
+    asked = f"download Qwen/Qwen3-4B --revision {REVISIONS['Qwen/Qwen3-4B']} --local-dir {tmp_path}"
+    assert asked in first and "verl.trainer.main_ppo" in again and "download" not in again
+    other = job("pacs", {"scale": "paper", "model": "someone/model", "gpus": 8})
+    assert "MODEL='someone/model@main'" in other.scripts["train.sh"]
+    assert other.header[-1] == "someone/model at revision main"
+    assert "MODEL=''" in small().scripts["train.sh"]

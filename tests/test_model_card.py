@@ -51,7 +51,6 @@ def test_the_hub_reads_licence_base_model_data_set_and_results(hub):
         'AutoModelForCausalLM.from_pretrained("FOLDER")',
     ):
         assert words in read.text, words
-    assert hub(card(run, adapter=True)).data.library_name == "peft"
 
 
 def test_an_interval_is_students_over_the_problems_of_the_last_step_without_unjudged_ones():

@@ -10,7 +10,7 @@ import pytest
 
 from lab.errors import LabError
 from lab.llm.engines.model_costs import KNOWN, architecture
-from lab.llm.engines.models import REVISIONS, is_cached, model_folder, pinned
+from lab.llm.engines.models import REVISIONS, cached, model_folder, pinned
 
 TINY = Path(__file__).parents[1] / "data/models/tiny"
 NEWER = "0" * 40
@@ -33,10 +33,10 @@ def hub(tmp_path, monkeypatch):
     return repository
 
 
-def test_a_known_model_is_loaded_at_its_pinned_revision_though_a_newer_one_is_cached(hub):
+def test_a_known_model_is_loaded_at_its_pinned_revision_though_a_newer_one_cached(hub):
     place, name = model_folder("Qwen/Qwen3-4B")
     assert (Path(place).name, name) == (REVISIONS["Qwen/Qwen3-4B"], "Qwen/Qwen3-4B")
-    assert is_cached("Qwen/Qwen3-4B")
+    assert cached("Qwen/Qwen3-4B")
 
 
 def test_a_revision_in_the_name_is_the_one_that_is_loaded(hub):
@@ -48,11 +48,11 @@ def test_an_interrupted_download_does_not_count_as_cached(hub):
     snapshot = hub / "snapshots" / REVISIONS["Qwen/Qwen3-4B"]
     for weights in snapshot.glob("*.safetensors"):
         weights.unlink()
-    assert not is_cached("Qwen/Qwen3-4B")
+    assert not cached("Qwen/Qwen3-4B")
 
 
 def test_a_model_that_the_hub_does_not_give_is_one_sentence_with_its_revision(hub):
-    assert not is_cached("Qwen/Qwen3-8B")
+    assert not cached("Qwen/Qwen3-8B")
     with pytest.raises(
         LabError, match=f"Qwen/Qwen3-8B at revision {REVISIONS['Qwen/Qwen3-8B']}.*did not come"
     ):

@@ -98,8 +98,7 @@ def readiness(
         return findings, ""
     # Without a GPU the run is estimated for the card that its scale is meant for.
     planned = card or CARDS.get(config.scale, CARDS["h200"])
-    processes = int(os.environ.get("WORLD_SIZE", 1))  # that a launcher such as torchrun started
-    cards = f"one {planned.name}" if processes == 1 else f"{processes} x {planned.name}"
+    cards = f"one {planned.name}"
     seconds = costs.seconds(planned)
     too_long = (
         f"it would take about {duration(seconds)} on {cards} and max_hours is {max_hours:g}: use"

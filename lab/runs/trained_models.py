@@ -120,7 +120,7 @@ def _trained(run: Run, step: str, given: Collection[str]) -> Model:
             loaded: Engine = load_policy(config.model, state)
         else:
             with tempfile.TemporaryDirectory() as folder:
-                export(config.settings(), state, Path(folder), merge=config.adapter != "none")
+                export(config.settings(), state, Path(folder))
                 loaded = factory.load_engine(engine, folder)
         loaded.name = name
         return loaded

@@ -18,8 +18,8 @@ from lab.runs.run_folder import Run
 SHOWN_K = (1, 8, 128, 1024)  # of pass@k, as far as there are so many samples
 
 
-def card(run: Run, adapter: bool = False) -> str:
-    """The language model that a run trained, as Markdown with a header. `adapter`: it is one.
+def card(run: Run) -> str:
+    """The language model that a run trained, as Markdown with a header.
 
     LabError: no experiment of the run's name is here.
     """
@@ -39,7 +39,7 @@ def card(run: Run, adapter: bool = False) -> str:
         license_name="that-of-the-base-model" if base else None,
         base_model=base,
         datasets=data.hub if data and data.hub else None,
-        library_name="peft" if adapter else "transformers",
+        library_name="transformers",
         pipeline_tag="text-generation",
         tags=["reinforcement-learning", "verifiable-rewards", spec],
         model_name=f"{chosen.name}-{spec}",
@@ -48,7 +48,6 @@ def card(run: Run, adapter: bool = False) -> str:
             for name, metric, mean in rows
         ],
     )
-    kind = "peft.AutoPeftModelForCausalLM" if adapter else "transformers.AutoModelForCausalLM"
     named = ", ".join(filter(None, [estimator(spec).label, estimator(spec).citation]))
     lines = ["---", header.to_yaml(), "---", "", f"# {chosen.name} {spec}", "", chosen.title, ""]
     lines.append(f"- estimator: {named}; {settings['rollouts']} rollouts a problem")
@@ -58,7 +57,7 @@ def card(run: Run, adapter: bool = False) -> str:
     lines += [
         f"- made by: `{chosen.command(scale, settings)}`",
         f"- commit of the lab: {run.provenance['commit'] or 'none, not in a clone'}",
-        f'- load it: `{kind}.from_pretrained("FOLDER")`',
+        '- load it: `transformers.AutoModelForCausalLM.from_pretrained("FOLDER")`',
         "",
         "Results of this one run at its last step, where it measured two problems or more:",
         "",

@@ -13,8 +13,7 @@ EXIT_CODE = 128 + signal.SIGTERM  # what a shell reports for a process that SIGT
 class Terminated(BaseException):
     """Work was stopped by SIGTERM and is complete on disk; the command line exits with EXIT_CODE.
 
-    Its text is for standard error, or empty for a process that should print nothing. As a
-    BaseException it passes every `except Exception`.
+    Its text is for standard error. As a BaseException it passes every `except Exception`.
     """
 
 
@@ -49,11 +48,7 @@ def on_sigterm(act: Callable[[], None]) -> Iterator[None]:
 def stopping_after_a_step() -> Iterator[Request]:
     """Inside, SIGTERM asks to stop after the step. Terminated: it came too late for that."""
     request = Request()
-
-    def ask() -> None:
-        request.due = True
-
-    with on_sigterm(ask):
+    with on_sigterm(lambda: setattr(request, "due", True)):
         yield request
         if request.due:
             raise Terminated(

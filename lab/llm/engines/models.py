@@ -8,8 +8,6 @@ tokenizers are downloaded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +55,8 @@ def locate_model(model: str | Path) -> tuple[str, str]:
         return model, model
     if (folder / "adapter_config.json").is_file():
         raise LabError(
-            f"{model} holds an adapter without its model: export it with --merge, or read it with"
-            " peft"
+            f"{model} holds an adapter without its model: save the two together (peft's"
+            " merge_and_unload), as lab export does"
         )
     if not (folder / "config.json").is_file():
         raise LabError(f"{model} holds no config.json: give a folder that save_pretrained wrote")
@@ -75,44 +73,19 @@ def model_folder(model: str | Path) -> tuple[str, str]:
     place, name = locate_model(model)
     if not Path(place).is_dir():
         # A pinned revision never changes, so its cached copy is valid without asking the hub.
-        cached = _cached(place) if pinned(place)[1] else None
-        place = cached or _snapshot(place, local_files_only=False)
+        there = cached(place) if pinned(place)[1] else None
+        place = there or _snapshot(place, local_files_only=False)
     return place, name
 
 
-def is_cached(model: str | Path) -> bool:
-    """Whether the model can be loaded without the network, at its pinned revision."""
-    place, _ = locate_model(model)
-    return Path(place).is_dir() or _cached(place) is not None
-
-
-def _cached(model: str) -> str | None:
-    """The folder of a model in the hub's cache; None where the weights are not there."""
+def cached(model: str) -> str | None:
+    """The folder of a hub model in the cache; None where its weights are not there."""
     try:
         folder = _snapshot(model, local_files_only=True)
     except LabError:
         return None
     # An interrupted download may leave only the small files.
     return folder if any(Path(folder).glob("*.safetensors")) else None
-
-
-def hub_copy(model: str, folder: str) -> str:
-    """Copy a model of the hub into a folder, unless it is there; returns "name@revision".
-
-    The file REVISION, written last, tells which revision the folder holds. LabError: the hub did
-    not provide it.
-    """
-    record = Path(folder) / "REVISION"
-    if not record.is_file():
-        name, revision = pinned(model)
-        if not revision:
-            from huggingface_hub import HfApi
-
-            with _one_sentence(name):
-                revision = HfApi().model_info(name).sha  # the newest commit of the main branch
-        _snapshot(f"{name}@{revision}", local_dir=folder)
-        record.write_text(f"{name}@{revision}\n")
-    return record.read_text().strip()
 
 
 def _snapshot(model: str, **options: Any) -> str:
@@ -123,17 +96,11 @@ def _snapshot(model: str, **options: Any) -> str:
         raise missing("huggingface_hub") from error
     name, revision = pinned(model)
     options |= {"allow_patterns": WANTED_FILES, "ignore_patterns": UNWANTED_FILES}
-    with _one_sentence(f"{name} at revision {revision}" if revision else name):
-        return snapshot_download(name, revision=revision, **options)
-
-
-@contextmanager
-def _one_sentence(model: str) -> Iterator[None]:
-    """LabError for whatever the hub, a proxy or the cache raises."""
     try:
-        yield
-    except Exception as error:
+        return snapshot_download(name, revision=revision, **options)
+    except Exception as error:  # the hub, a proxy and the cache each raise their own exceptions
+        version = f" at revision {revision}" if revision else ""
         raise LabError(
-            f"{model} did not come from the hub ({error_line(error)}): check the model's name and"
-            " the network, log in where its terms ask for it, or give a folder"
+            f"{name}{version} did not come from the hub ({error_line(error)}): check the model's"
+            " name and the network, log in where its terms ask for it, or give a folder"
         ) from error

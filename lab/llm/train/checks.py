@@ -17,7 +17,7 @@ from lab.judge.rewards import check_reward
 from lab.llm.data.problem_sets import check_name, is_file
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.model_costs import memory_lines, micro_batches
-from lab.llm.engines.models import is_cached, locate_model, pinned
+from lab.llm.engines.models import cached, locate_model, pinned
 from lab.llm.train.grpo_options import grpo_options
 from lab.llm.train.task import Task, estimator_of, loaded_set, takes_real_rewards, unusable
 from lab.training.device import compiler_fault, compute_device
@@ -131,7 +131,7 @@ def requirements(config: LanguageModelConfig) -> Iterator[tuple[str, str, str]]:
     remark = "a folder here"
     if not Path(locate_model(config.model)[0]).is_dir():
         remark = f"revision {revision[:12]}" if revision else "newest revision, not pinned"
-        remark += ", cached" if is_cached(config.model) else ", to be downloaded"
+        remark += ", cached" if cached(config.model) else ", to be downloaded"
     yield f"model {name}", "", remark
     sets = [(config.train_set, "train"), *((name, "test") for name in config.eval_sets)]
     with Task.of(config).judge() as verifier:

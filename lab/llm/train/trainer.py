@@ -16,7 +16,6 @@ from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
 from lab.llm.engines.adapters import adapter_rank, load_adapter
 from lab.llm.engines.model_costs import costs as costs
-from lab.llm.engines.models import pinned
 from lab.llm.train import loop
 from lab.llm.train.checks import preflight as preflight
 from lab.llm.train.checks import requirements as requirements
@@ -72,29 +71,13 @@ def load_policy(model: str, state: dict[str, torch.Tensor] | None = None) -> Tra
     return engine
 
 
-def export(
-    settings: Mapping[str, Any], state: dict[str, torch.Tensor], folder: Path, merge: bool = False
-) -> None:
+def export(settings: Mapping[str, Any], state: dict[str, torch.Tensor], folder: Path) -> None:
     """Save the model of a run with these settings for `from_pretrained`, vLLM and `lab eval`.
 
-    Of a training with an adapter the adapter alone is saved, as peft reads it; with `merge` the
-    whole model. LabError: the folder holds a model, or there is no adapter to merge.
+    An adapter is added to the weights. LabError: the folder holds a model.
     """
-    for name in ("config.json", "adapter_config.json"):
-        if (folder / name).exists():
-            raise LabError(f"{folder} already holds a model: name another folder, or remove it")
-    model, weights = settings["model"], with_prefix("model/", state)
-    has_adapter = bool(adapter_rank(weights))
-    if merge and not has_adapter:
-        raise LabError("the run trained all weights and has no adapter: leave --merge out")
-    if has_adapter and not merge:
-        engine = load_policy(model)
-        adapted = load_adapter(engine.model, weights)
-        # The model's own name: that of a folder in a cache means nothing elsewhere.
-        base = adapted.peft_config["default"]
-        base.base_model_name_or_path, base.revision = pinned(model)
-        adapted.save_pretrained(folder)
-    else:
-        engine = load_policy(model, state)
-        engine.model.save_pretrained(folder)
+    if (folder / "config.json").exists():
+        raise LabError(f"{folder} already holds a model: name another folder, or remove it")
+    engine = load_policy(settings["model"], state)
+    engine.model.save_pretrained(folder)
     engine.tokenizer.save_pretrained(folder)

@@ -129,10 +129,7 @@ def remarks(config: LanguageModelConfig) -> list[str]:
             f" {config.max_tokens} tokens counts as truncated"
         )
     name, _, revision = hub_model(config.model).partition("@")
-    newest = "its newest revision, which model/REVISION will name"
-    return (
-        [*lines, f"{name} at {f'revision {revision}' if revision else newest}"] if name else lines
-    )
+    return [*lines, f"{name} at revision {revision}"] if name else lines
 
 
 def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
@@ -193,7 +190,7 @@ def hub_model(model: str) -> str:
     if Path(place).is_dir():
         return ""
     name, revision = pinned(place)
-    return f"{name}@{revision}" if revision else name
+    return f"{name}@{revision or 'main'}"
 
 
 def eval_file_name(name: str) -> str:

@@ -15,9 +15,10 @@ END
 
 # verl knows no revisions: a model of the hub is copied once, at ours, to where every node sees it.
 MODEL='@MODEL@'
-if [ -n "$MODEL" ]; then
-    "$PYTHON" -c 'import sys; from lab.llm.engines.models import hub_copy; print(hub_copy(*sys.argv[1:]))' \
-        "$MODEL" "$RUN/model"
+if [ -n "$MODEL" ] && [ ! -f "$RUN/model/REVISION" ]; then
+    "$PYTHON" -m huggingface_hub.cli.hf download "${MODEL%@*}" --revision "${MODEL#*@}" --local-dir "$RUN/model" \
+        --include '*.safetensors' --include '*.json' --include '*.txt' --include '*.model' --include '*.jinja' --exclude '*/*'
+    echo "$MODEL" > "$RUN/model/REVISION"
 fi
 
 # The servers that verl starts for vLLM listen on this machine's address; nothing here calls them.
