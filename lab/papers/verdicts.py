@@ -79,7 +79,8 @@ class Step:
         if not is_one_constant and (self.a.over, self.a.items) != (self.b.over, self.b.items):
             raise LabError(
                 f"{self.left} and {self.right} were not measured on the same seeds and problems:"
-                " compare numbers that were, or leave the order out"
+                " compare numbers that were (a start has one a seed: write record METRIC for its"
+                " end too), or leave the order out"
             )
         a, b = np.broadcast_arrays(self.a.values, self.b.values)
         return a, b, over
