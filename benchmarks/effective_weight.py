@@ -22,7 +22,6 @@ PARTS = {
     "drop": {"gate": "drop"},
     "redraw": {"gate": "redraw"},
     "between(0.2, 0.8)": {"gate": "between(0.2, 0.8)"},
-    "N by the last rate": {"allocation": "by_last_rate(32, 16, 16, 8, 8)", "per": "rollout"},
     "N(p) = 2/p in [8, 64]": {"allocation": "max(8, min(64, 2/p))"},
     "chance 4pq": {"chance": "4*p*q"},
 }

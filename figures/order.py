@@ -6,7 +6,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import lab
-from lab.mathematics.enumeration import enumerate_gradient
 from lab.show import plots
 
 CAPTION = """Algorithm 1 of MaxRL, which is what is run, reaches order T = N-1; equations 6 and 7
@@ -22,11 +21,10 @@ MARKS = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.95])
 
 
 def enumerated_weight(name: str, N: int, p: float) -> float:
-    """The mean gradient over all 2^N outcomes, divided by grad p.
-
-    The policy has one right and one wrong answer.
+    """The mean gradient over all groups of a policy with one right and one wrong answer, divided
+    by grad p.
     """
-    truth = enumerate_gradient(name, N, [p, 1 - p], [True, False])
+    truth = lab.recipe(name, N=N).on(lab.SoftmaxPolicy([p, 1 - p], [True, False]))
     return truth.mean[0] / truth.grad_p[0]
 
 

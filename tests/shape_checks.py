@@ -20,7 +20,6 @@ from beartype.roar import BeartypeCallHintParamViolation
 CHECKED = (
     "lab.mathematics.catalogue",
     "lab.mathematics.design",
-    "lab.mathematics.enumeration",
     "lab.mathematics.estimators",
     "lab.mathematics.formula",
     "lab.mathematics.groups",
@@ -31,7 +30,6 @@ CHECKED = (
     "lab.mathematics.real_rewards",
     "lab.mathematics.sequences",
     "lab.mathematics.stats",
-    "lab.mathematics.subsets",
     "lab.toy",
     "lab.mathematics.weights",
 )

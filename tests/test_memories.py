@@ -19,7 +19,7 @@ from lab.show.explain import explain
 from lab.show.line_styles import line_style
 from lab.show.weighting import trained_weighting
 from lab.toy.gradient_source import GradientSource
-from lab.training.checkpoint import save_tensors
+from lab.training.checkpoint import memory_state, restored_memory, save_tensors
 from lab.training.records import Record
 
 N = 4
@@ -116,21 +116,18 @@ def _chance(r, p):
 
 def test_observing_changes_nothing_but_what_it_returns():
     memory = after(SPEC, BATCHES[:2])
-    before = {name: array.copy() for name, array in memory.arrays().items()}
+    before = memory.window.copy()
     frozen = memory.estimator()
     gap, offset = frozen.coefficients(N)
     memory.observe(BATCHES[3], N)
-    for name, array in memory.arrays().items():
-        np.testing.assert_array_equal(array, before[name])
+    np.testing.assert_array_equal(memory.window, before)
     np.testing.assert_array_equal(frozen.coefficients(N), [gap, offset])
 
 
 def test_what_a_checkpoint_holds_gives_the_same_memory_to_the_bit(tmp_path):
     memory = after(SPEC, BATCHES)
-    tensors = {name: torch.from_numpy(array) for name, array in memory.arrays().items()}
-    save_tensors(tmp_path / "memory.safetensors", tensors, {})
-    held = {name: x.numpy() for name, x in load_file(tmp_path / "memory.safetensors").items()}
-    again = with_memory(SPEC, N).restored(held)
+    save_tensors(tmp_path / "memory.safetensors", memory_state(memory), {})
+    again = restored_memory(load_file(tmp_path / "memory.safetensors"))
     for one, other in zip(
         again.observe(BATCHES[0], N).estimator().coefficients(N),
         memory.observe(BATCHES[0], N).estimator().coefficients(N),
@@ -156,7 +153,7 @@ def test_a_name_with_a_memory_is_none_of_the_catalogue_and_its_estimator_has_its
     for name in MEMORIES:
         assert has_memory(name) and has_memory(with_memory(name, N).estimator().spec)
         assert line_style(name).label == with_memory(name, N).estimator().label
-    assert not has_memory("maxrl") and not has_memory("rl + 0.5 * ml")
+    assert not has_memory("maxrl") and not has_memory("0.5 * ml")
     assert with_memory("curverl(batches=3)", N).estimator().spec == "curverl(batches=3)"
 
 

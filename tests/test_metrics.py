@@ -89,20 +89,20 @@ def test_a_majority_is_the_share_of_the_winning_answers_that_is_right(right, wro
     "call, message",
     [
         (lambda: pass_at_k(8, 3, 0), "k is 0: give whole numbers of at least 1"),
-        (lambda: pass_at_k(8, 3, [1, 2.5]), "k at index 1 is 2.5"),
+        (lambda: pass_at_k(8, 3, [1, 2.5]), "k at 1 is 2.5"),
         (
             lambda: pass_at_k([8, 4], [1, 2], 6),
-            "k at problem 1 is 6, where n is 4: draw more samples or lower k",
+            "k at 1 is 6, where n is 4: draw more samples or lower k",
         ),
-        (lambda: pass_all_k([[8, 4]], 2, [1, 6]), "k at problem 0, 1 is 6, where n is 4"),
+        (lambda: pass_all_k([[8, 4]], 2, [1, 6]), "k at 0, 1 is 6, where n is 4"),
         (
             lambda: pass_at_k(8, [1, 9], 1),
-            "correct at problem 1 is 9, where n is 8: give the number of right",
+            "correct at 1 is 9, where n is 8: give the number of right",
         ),
-        (lambda: pass_at_k(8, [-1, 9], 1), "correct at problem 0 is -1"),
-        (lambda: pass_at_k(8, [1, 0.5], 1), "correct at problem 1 is 0.5"),
-        (lambda: pass_at_k(8, [1, np.nan], 1), "correct at problem 1 is nan"),
-        (lambda: pass_at_k([8, 0], 0, 1), "n at problem 1 is 0: give a whole number of samples"),
+        (lambda: pass_at_k(8, [-1, 9], 1), "correct at 0 is -1"),
+        (lambda: pass_at_k(8, [1, 0.5], 1), "correct at 1 is 0.5"),
+        (lambda: pass_at_k(8, [1, np.nan], 1), "correct at 1 is nan"),
+        (lambda: pass_at_k([8, 0], 0, 1), "n at 1 is 0: give a whole number of samples"),
         (
             lambda: pass_at_k(8, [True, False], 1),
             r"correct is bool of shape \(2,\): .*booleans: sum",

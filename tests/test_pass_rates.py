@@ -86,7 +86,7 @@ def test_the_certificate_holds_by_an_independent_computation(m, n, seed):
     n, correct = simulated(u_shaped, m, n, seed)
     fit = mixing(n, correct)
     slope = directional(fit, n, correct, fit.p)
-    assert slope.max() - 1 == pytest.approx(fit.excess, abs=1e-9) and fit.excess <= 1e-6
+    assert slope.max() <= 1 + 1.001e-6
     assert fit.mass @ slope == pytest.approx(1, abs=1e-9)
     assert slope[fit.mass > 0.01] == pytest.approx(1, abs=1e-4)  # mass only where D is at its top
     assert fit.mass.sum() == pytest.approx(1, abs=1e-12) and fit.mass.min() >= 0
@@ -108,9 +108,7 @@ def test_slack_is_how_far_a_smooth_fit_stays_below_the_highest_log_likelihood(sl
     assert smooth.log_likelihood == pytest.approx(
         log_likelihood(smooth.p, smooth.mass, n, correct), rel=1e-9
     )
-    assert smooth.mass.sum() == pytest.approx(1) and smooth.excess == pytest.approx(
-        slack / 300 + top.excess
-    )
+    assert smooth.mass.sum() == pytest.approx(1)
     assert (
         np.sum(smooth.mass > 1e-4) > 100 > 40 > np.sum(top.mass > 1e-4)
     )  # spread out, where the maximum is not
@@ -175,7 +173,6 @@ def test_problems_with_different_n_have_the_likelihood_of_their_own_binomials(m,
     assert fit.log_likelihood == pytest.approx(
         log_likelihood(fit.p, fit.mass, n, correct), rel=1e-9
     )
-    assert fit.excess <= 1e-6
 
 
 # --- What follows from a distribution -----------------------------------------------------------
@@ -207,13 +204,18 @@ def test_the_expected_gradient_is_either_part_of_the_signal_mass_where_groups_su
 # --- Intervals ----------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def few_draws(monkeypatch):
+    monkeypatch.setattr(pass_rates, "DRAWS", 50)
+
+
 def dead_of(N):
     return lambda p, mass: np.stack(dead_share(p, mass, N), axis=-1)
 
 
-def test_intervals_say_the_point_estimate_and_how_many_problems_they_are_over():
+def test_intervals_say_the_point_estimate_and_how_many_problems_they_are_over(few_draws):
     n, correct = simulated(u_shaped, 100, 8, 9)
-    first, second = (intervals(n, correct, dead_of(8), slack=1, draws=50) for _ in range(2))
+    first, second = (intervals(n, correct, dead_of(8), slack=1) for _ in range(2))
     assert first == second
     assert [x.point for x in first] == pytest.approx(
         list(dead_share(*mixing(n, correct, slack=1)[:2], 8)), abs=1e-9
@@ -223,17 +225,17 @@ def test_intervals_say_the_point_estimate_and_how_many_problems_they_are_over():
     )
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say():
+def test_intervals_hold_the_truth_about_as_often_as_they_say(few_draws):
     truth = stats.betabinom.pmf([0, 8], 8, 0.35, 0.45)
     inside = np.zeros(2)
     for seed in range(20):
         n, correct = simulated(u_shaped, 150, 8, 100 + seed)
-        found = intervals(n, correct, dead_of(8), slack=1, draws=60)
+        found = intervals(n, correct, dead_of(8), slack=1)
         inside += [x.low <= y <= x.high for x, y in zip(found, truth, strict=True)]
     assert np.all(inside >= 16)  # of 20: at 95% fewer than 16 come three times in a thousand
 
 
-def test_groups_of_one_problem_are_drawn_together_so_that_intervals_hold_the_truth():
+def test_groups_of_one_problem_are_drawn_together_so_that_intervals_hold_the_truth(few_draws):
     truth = stats.betabinom.pmf([0, 8], 8, 0.35, 0.45)
     of_problem = np.repeat(np.arange(60), 10)
     inside = np.zeros((2, 2))
@@ -241,7 +243,7 @@ def test_groups_of_one_problem_are_drawn_together_so_that_intervals_hold_the_tru
         rng = np.random.default_rng(seed)
         correct = rng.binomial(8, rng.beta(0.35, 0.45, 60)[of_problem])
         for row, problem in enumerate((of_problem, None)):
-            found = intervals(8, correct, dead_of(8), 1, 40, problem)
+            found = intervals(8, correct, dead_of(8), 1, problem)
             inside[row] += [x.low <= y <= x.high for x, y in zip(found, truth, strict=True)]
     assert np.all(inside[0] >= 9)  # of 12: at 95% fewer come twice in ten thousand times
     assert np.all(inside[1] < 8)  # as if the groups were 600 problems
@@ -254,11 +256,11 @@ def test_groups_of_one_problem_are_drawn_together_so_that_intervals_hold_the_tru
 @pytest.mark.parametrize(
     "n, correct, said",
     [
-        (4, [1, 5], "correct at problem 1 is 5, where n is 4"),
-        (4, [1, -1], "correct at problem 1 is -1"),
-        ([4, 0], [1, 0], "n at problem 1 is 0"),
-        (4, [1, 1.5], "correct at problem 1 is 1.5"),
-        (4, [1, float("nan")], "correct at problem 1 is nan"),
+        (4, [1, 5], "correct at 1 is 5, where n is 4"),
+        (4, [1, -1], "correct at 1 is -1"),
+        ([4, 0], [1, 0], "n at 1 is 0"),
+        (4, [1, 1.5], "correct at 1 is 1.5"),
+        (4, [1, float("nan")], "correct at 1 is nan"),
         (4.5, [1, 2], "n is 4.5"),
         (4, [], r"correct is float64 of shape \(0,\)"),
         (4, [True, False], "booleans: sum"),

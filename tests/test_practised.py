@@ -67,6 +67,7 @@ def test_without_practice_a_training_is_what_it_was():
     [
         ({"practice": "kl=0.1"}, "has a part that this world does not follow"),
         ({"practice": "N=4"}, "has a part that this world does not follow"),
+        ({"practice": "gate=redraw"}, "has a part that this world does not follow"),
         ({"practice": "klip=0.2"}, "did you mean 'clip'?"),
         ({"practice": "clip=0.2", "gradient": "expected"}, "set gradient to 'sampled'"),
         (

@@ -15,7 +15,7 @@ from enumeration import (
 from specs import SPECS
 
 import lab
-from lab.mathematics.recipes import parse_gate
+from lab.mathematics.practice import parse_gate
 
 P = [Fraction(1, 1000), Fraction(3, 10), Fraction(1, 2), Fraction(19, 20)]
 RATES = np.array([float(p) for p in P])
@@ -219,34 +219,6 @@ def test_an_allocation_by_the_pass_rate_is_the_estimator_at_that_size(name):
     assert found.cost.tolist() == sizes
 
 
-@NAMES
-@pytest.mark.parametrize("gate", [None, "drop", "redraw"])
-def test_an_allocation_by_the_last_rate_is_the_mixture_over_all_last_groups(name, gate):
-    table, last = (5, 0, 3, 2), 3
-    text = "by_last_rate(5, 0, 3, 2)"
-    for per in ("problem", "rollout"):
-        weights, costs, shares = [], [], []
-        for p in P:
-            weight = cost = share = Fraction(0)
-            for r in reward_vectors(last):
-                n = table[sum(r)]
-                if n == 0:
-                    continue
-                kept = sum(chance(s, p) for s in reward_vectors(n) if not gate or 0 < sum(s) < n)
-                again = kept if gate == "redraw" else 1
-                scale = n if per == "rollout" else 1
-                weight += (
-                    chance(r, p) * scale * bernoulli_weight(gated_scores(name, gate), n, p) / again
-                )
-                cost += chance(r, p) * n / again
-                share += chance(r, p) * (1 if gate == "redraw" else kept)
-            weights.append(weight), costs.append(cost), shares.append(share)
-        found = lab.effective_weight(name, 16, RATES, gate=gate, allocation=text, per=per)
-        close(found.weight, weights)
-        close(found.cost, costs)
-        close(found.kept, shares)
-
-
 def test_a_chance_multiplies_everything_and_an_allocation_of_0_leaves_a_problem_out():
     plain = lab.effective_weight("maxrl", 8, RATES, gate="drop")
     found = lab.effective_weight("maxrl", 8, RATES, gate="drop", chance="4*p*q")
@@ -260,7 +232,7 @@ def test_a_chance_multiplies_everything_and_an_allocation_of_0_leaves_a_problem_
 @pytest.mark.parametrize("shape", [(), (0,), (2, 3)])
 def test_results_have_the_shape_of_the_pass_rates(shape):
     p = np.full(shape, 0.3)
-    for recipe in ("rloo", "rloo, gate=redraw", "rloo, allocation=by_last_rate(4, 2), chance=p"):
+    for recipe in ("rloo", "rloo, gate=redraw", "rloo, allocation=4 - 2*p, chance=p"):
         for part in lab.recipe(recipe).at(p):
             assert np.shape(part) == shape
 
@@ -275,7 +247,7 @@ def test_results_have_the_shape_of_the_pass_rates(shape):
         ("maxrl, N=8, gate=drop", "maxrl, N=8, gate=drop"),
         ("rloo,gate = 'redraw',N=2", "rloo, N=2, gate=redraw"),
         ("grpo(ddof=1, eps=1e-6), gate=between(0.2,.8)", None),
-        ("pkpo(k=4, form='sloo'), N=32, allocation=by_last_rate(32, 16, 8), per=rollout", None),
+        ("pkpo(k=4, form='sloo'), N=32, allocation=32 - 24*p, per=rollout", None),
         ("rloo, N=16, allocation=min(64, 2/p), chance=4*p*q, per=rollout", None),
         ("formula(text='min(2, 1/p)'), N=8, gate=between(0, 0.125)", None),
     ],
@@ -307,7 +279,7 @@ def test_a_bound_of_a_gate_is_met_by_the_rate_that_it_names():
         ("maxrl, gait=drop", "unknown part of a recipe 'gait': did you mean 'gate'?"),
         ("maxrl, **gate", "unknown part of a recipe"),
         ("maxrl, gate=drop, gate=redraw", "gate stands twice"),
-        ("maxrl, N=few", "N = few in 'maxrl, N=few': it must be a whole number"),
+        ("maxrl, N=few", "N = 'few': it must be a whole number"),
         ("maxrl, N=0", "N = 0: it must be a whole number of at least 1"),
         ("maxrl, gate=drp", "unknown gate 'drp': did you mean 'drop'?"),
         ("maxrl, gate=drop()", "cannot read gate 'drop()'"),
@@ -318,9 +290,7 @@ def test_a_bound_of_a_gate_is_met_by_the_rate_that_it_names():
         ("maxrl, gate=__import__('os')", "unknown gate"),
         ("maxrl, N=2, gate=between(0.6, 0.9)", "keeps no group of 2 rollouts"),
         ("reinforce, N=1, gate=drop", "keeps no group of 1 rollouts"),
-        ("rloo, allocation=by_last_rate(4)", "cannot read allocation"),
-        ("rloo, allocation=by_last_rate(4, 2.5)", "cannot read allocation"),
-        ("rloo, allocation=by_last_rate(4, 5000)", "allocation of 5000 rollouts"),
+        ("rloo, allocation=2500/p", "allocation of 5000 rollouts"),
         ("rloo, allocation=1", "needs groups of at least 2 rollouts, found N = 1"),
         ("rloo, allocation=1/(p-0.5)", "allocation inf at p = 0.5"),
         ("rloo, allocation=rollouts", "cannot read the formula"),
@@ -330,8 +300,15 @@ def test_a_bound_of_a_gate_is_met_by_the_rate_that_it_names():
 )
 def test_what_is_no_recipe_is_refused_with_one_sentence(text, words):
     with pytest.raises(lab.LabError) as refusal:
-        lab.recipe(text)
+        lab.recipe(text).at(0.5)
     assert words in str(refusal.value) and "\n" not in str(refusal.value)
+
+
+def test_reading_a_recipe_sums_nothing():
+    """Of 400 rollouts by a cut sampler there are too many groups: whoever asks for them is told."""
+    one = lab.recipe("maxrl, N=400, top_p=0.9, false_positive=0.1, false_negative=0.1")
+    with pytest.raises(lab.LabError, match="at most 400,000 are summed"):
+        one.at(0.5)
 
 
 @pytest.mark.parametrize(

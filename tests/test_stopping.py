@@ -106,8 +106,11 @@ def noise(rule: StoppingRule, b: float, p: np.ndarray, explained: float) -> floa
 @pytest.mark.parametrize("explained", [0.01, 0.4, 1.0])
 @pytest.mark.parametrize("p", [[0.02], [0.3], [0.8], [0.001, 0.02, 0.3, 0.7]])
 def test_no_other_baseline_has_less_noise_than_the_best(rule, explained, p):
-    p = np.array(p)
-    best = rule.one_baseline(p, explained)
+    """The mean of b(p) = (1-k) p + k (1-p + Cov(tau, R - p tau)/w), weighed by w."""
+    p, k = np.array(p), explained
+    drawn = rule.drawn(p)
+    of_each = (1 - k) * p + k * (1 - p + drawn.covariance / drawn.mean)
+    best = float(np.average(of_each, weights=drawn.mean))
     at = [noise(rule, best + d, p, explained) for d in (-0.02, 0, 0.02)]
     assert at[1] < min(at[0], at[2])
     w = rule.weight(p)
@@ -157,8 +160,3 @@ def test_a_rule_is_made_again_from_its_text(text):
 def test_a_text_that_is_no_rule_is_refused_in_one_sentence(text, sentence):
     with pytest.raises(LabError, match=sentence):
         stopping_rule(text)
-
-
-def test_a_share_of_the_fisher_trace_outside_its_range_is_refused():
-    with pytest.raises(LabError, match="explained"):
-        until(right=1, cap=4).one_baseline(np.array([0.5]), 1.5)

@@ -14,7 +14,7 @@ from typing import Any
 from lab.errors import LabError, one_of, real, unknown, whole
 from lab.mathematics.estimators import estimator
 from lab.mathematics.objectives import objective
-from lab.mathematics.recipes import parse_gate
+from lab.mathematics.practice import parse_gate
 
 TABLE = json.loads((Path(__file__).parent / "front" / "state.json").read_text("utf-8"))
 DEFAULTS: dict[str, Any] = TABLE["defaults"]

@@ -15,14 +15,16 @@ import numpy as np
 
 from lab.errors import one_of, real, whole
 from lab.mathematics.estimators import RealRewards, register
+from lab.mathematics.metrics import hit, miss
 from lab.mathematics.objectives import Objective, objective
 from lab.mathematics.sequences import Sequences, centred, from_success_failure, leave_one_out
-from lab.mathematics.subsets import hit, miss
 from lab.shapes import Array, Float
 
+LOO = "Kool et al. 2019; Ahmadian et al. 2024, arXiv 2402.14740"
 MAXRL = "Tajwar et al. 2026, arXiv 2602.02710"
 PACS = "PACS 2025, arXiv 2509.02522"
 PKPO = "Walder & Karkhanis 2025, arXiv 2505.15201"
+SHAO = "Shao et al. 2024, arXiv 2402.03300"
 ZHU = "Zhu et al. 2025, arXiv 2506.01347"
 
 
@@ -55,12 +57,7 @@ def reinforce_mean(N: int) -> Sequences:
     return np.full(N, (N - 1) / N), -np.arange(N) / N
 
 
-@register(
-    label="RLOO",
-    citation="Kool et al. 2019; Ahmadian et al. 2024, arXiv 2402.14740",
-    limit=RL,
-    least=2,
-)
+@register(label="RLOO", citation=LOO, limit=RL, least=2)
 def rloo(N: int) -> Sequences:
     """A = r minus the mean of the others. w_N = 1 for every N."""
     return leave_one_out(np.ones(N))
@@ -96,7 +93,12 @@ def _std(N: int, ddof: int = 0) -> Float[np.ndarray, " {N}+1"]:
     return np.sqrt(mean * (1 - mean) * N / (N - ddof))
 
 
-# The options of estimators that divide by a standard deviation.
+def _divided(name: str) -> Callable[[int, float], str]:
+    """The label of an estimator that divides by a standard deviation."""
+    return lambda ddof, eps: f"{name} (ddof {ddof}, eps {eps:g})" if ddof or eps else name
+
+
+# The options of such estimators.
 DIVISOR: dict[str, Any] = {
     "ddof": lambda ddof, eps: one_of("ddof", ddof, (0, 1)),
     "eps": lambda ddof, eps: real("eps", eps, 0),
@@ -104,10 +106,8 @@ DIVISOR: dict[str, Any] = {
 
 
 @register(
-    label=lambda ddof, eps: (
-        "GRPO" if ddof == 0 and eps == 0 else f"GRPO (ddof {ddof}, eps {eps:g})"
-    ),
-    citation="Shao et al. 2024, arXiv 2402.03300",
+    label=_divided("GRPO"),
+    citation=SHAO,
     limit=objective("arcsine"),
     least=2,
     **DIVISOR,
@@ -138,7 +138,7 @@ def _z_score(
 
 @register(
     label=lambda ddof, eps: f"z-score (ddof {ddof}, eps {eps:g})",
-    citation="Shao et al. 2024, arXiv 2402.03300, as TRL computes it",
+    citation=f"{SHAO}, as TRL computes it",
     limit=objective("arcsine"),
     least=2,
     **DIVISOR,
@@ -154,9 +154,7 @@ def grpo_zscore(N: int, *, ddof: int = 1, eps: float = 1e-4) -> Sequences:
 
 
 @register(
-    label=lambda ddof, eps: (
-        "NGRPO" if ddof == 0 and eps == 0 else f"NGRPO (ddof {ddof}, eps {eps:g})"
-    ),
+    label=_divided("NGRPO"),
     citation="Nan et al. 2025, arXiv 2509.18851; read in the official code",
     limit=objective("arcsine"),
     **DIVISOR,
@@ -185,12 +183,10 @@ def f_grpo(N: int, *, gamma: float) -> Sequences:
     return centred(np.linspace(1, 0, N + 1) ** gamma * _inverse(_std(N)))
 
 
-@register(
-    label="DGPO",
-    citation="Dai et al. 2026, arXiv 2601.20614",
-    limit=0.5 * objective("log_odds"),
-    least=2,
-)
+LOG_ODDS = objective("log_odds")
+
+
+@register(label="DGPO", citation="Dai et al. 2026, arXiv 2601.20614", limit=0.5 * LOG_ODDS, least=2)
 def dgpo(N: int) -> Sequences:
     """Divided by the mean absolute deviation: A = (r - r̄)/(2 r̄(1-r̄)). w_N = (1-p^N-q^N)/(2pq)."""
     return centred(_inverse(2 * _std(N) ** 2))
@@ -348,7 +344,7 @@ def pass_at_k_group(N: int, *, k: int) -> Sequences:
 def _pacs_limit(beta: float, score: str, balanced: bool) -> Objective:
     one_of("score", score, ("rloo", "dr_grpo"))
     one_of("balanced", balanced, (True, False))
-    limit = 0.25 * objective("log_odds") if balanced else RL
+    limit = 0.25 * LOG_ODDS if balanced else RL
     return real("beta", beta, 0) * limit
 
 
@@ -381,7 +377,7 @@ def pacs(N: int, *, beta: float = 1.0, score: str = "rloo", balanced: bool = Tru
 @register(
     label=lambda tau: f"REAL (tau {tau:g})",
     citation="Zhai et al. 2026, arXiv 2602.05630",
-    limit=lambda tau: (1 / real("tau", tau, 1e-12)) * objective("log_odds"),
+    limit=lambda tau: (1 / real("tau", tau, 1e-12)) * LOG_ODDS,
 )
 def real_anchor(N: int, *, tau: float = 0.5) -> Sequences:
     """REAL's classification loss at its anchor, for answers of equal length.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lab.errors import LabError, real, whole
+from lab.errors import LabError, whole
 from lab.mathematics.metrics import pass_at_k
 from lab.mathematics.stats import POWER, Interval, bootstrap, mean_bands
 from lab.shapes import Array, Float
@@ -35,23 +35,22 @@ class NeverRight(NamedTuple):
     rare: float
 
 
-def never_right(n: ArrayLike, correct: ArrayLike, level: float = 0.95) -> NeverRight:
+def never_right(n: ArrayLike, correct: ArrayLike) -> NeverRight:
     """The share of problems with p = 0: one-sided bounds over problems (Clopper and Pearson 1934).
 
-    P(p = 0) <= P(K = 0), and P(K = 0) <= P(p <= rare) + (1 - level) P(p > rare).
+    They hold at 95%. P(p = 0) <= P(K = 0), and P(K = 0) <= P(p <= rare) + 0.05 P(p > rare).
 
     >>> [round(x, 3) for x in never_right(16, [0] * 10)]
     [1.0, 1.0, 0.728, 0.171]
     """
     from scipy.stats import beta
 
-    real("level", level, 0.5, 1)
     size, right = np.broadcast_arrays(n, correct)
     zeros, problems = int((right == 0).sum()), right.size
-    low = beta.ppf(1 - level, zeros, problems - zeros + 1) if zeros else 0.0
-    most = beta.ppf(level, zeros + 1, problems - zeros) if zeros < problems else 1.0
-    least = max(0.0, (low - (1 - level)) / level)
-    rare = 1 - (1 - level) ** (1 / int(size.min()))
+    low = beta.ppf(0.05, zeros, problems - zeros + 1) if zeros else 0.0
+    most = beta.ppf(0.95, zeros + 1, problems - zeros) if zeros < problems else 1.0
+    least = max(0.0, (low - 0.05) / 0.95)
+    rare = 1 - 0.05 ** (1 / int(size.min()))
     return NeverRight(zeros / problems, float(most), float(least), rare)
 
 
@@ -167,7 +166,8 @@ def samples_ratio(
         target = np.maximum(of_base[:, k - 1], ROUNDING)
         return _reach(of_base, target) / _reach(of_ours, target)
 
-    return bootstrap(np.arange(problems), ratio, draws=REACH_DRAWS)
+    (found,) = bootstrap(np.arange(problems), ratio, draws=REACH_DRAWS)
+    return found
 
 
 def _reach(curves: Array, target: Array) -> Array:
@@ -252,17 +252,17 @@ def problems_to_decide(variance: float, effect: float) -> float:
     return float((norm.ppf(0.975) + norm.ppf(POWER)) ** 2 * variance / effect**2)
 
 
-def trend(step: ArrayLike, problem: ArrayLike, rate: ArrayLike, blocks: int = 8) -> Interval:
+def trend(step: ArrayLike, problem: ArrayLike, rate: ArrayLike) -> Interval:
     """How much the pass rate rises from the first to the last of some groups, on the same problems.
 
     Each group has a `step`, a `problem` (numbers from 0) and a K/n. What problems differ by is
-    taken out by their means; the steps form `blocks` of equal length, and a line through the
-    blocks' means has Student's interval with blocks - 2 degrees of freedom. So a change that all
+    taken out by their means; the steps form eight blocks of equal length, and a line through the
+    blocks' means has Student's interval with six degrees of freedom. So a change that all
     problems of a block share counts as noise, as it should.
     """
     from scipy.stats import linregress, t
 
-    numbers, rates = np.asarray(problem), np.asarray(rate, np.float64)
+    blocks, numbers, rates = 8, np.asarray(problem), np.asarray(rate, np.float64)
     steps, order = np.unique(step, return_inverse=True)
     times = np.bincount(numbers)
     seen_again = times[numbers] > 1

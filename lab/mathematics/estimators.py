@@ -18,7 +18,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from lab.mathematics.groups import Group, check_binary, check_real
 from lab.mathematics.objectives import Objective, objective_names
 from lab.mathematics.sequences import Sequences
 from lab.plugins import load_plugins, user_code
-from lab.shapes import Array, Float, Shaped
+from lab.shapes import Float, Shaped
 
 if TYPE_CHECKING:
     import torch
@@ -66,21 +66,19 @@ class Rules:
     real: bool = False
 
     def __str__(self) -> str:
-        wrong, right = (
-            ("of the lowest reward", "of the highest") if self.real else ("wrong", "right")
-        )
-        equal = f"all {wrong}: {self.all_wrong}; all {right}: {self.all_right}"
-        if self.real and self.all_wrong == self.all_right:
-            equal = f"all rewards equal: {self.all_wrong}"
-        mean = f"{'zero' if self.zero_mean else 'not zero'} mean in every group"
+        parts = [
+            f"group of one: {self.singleton}",
+            f"all wrong: {self.all_wrong}; all right: {self.all_right}",
+            f"{'zero' if self.zero_mean else 'not zero'} mean in every group",
+        ]
         if self.eps is not None:
-            mean += f", eps {self.eps:g}"
+            parts[-1] += f", eps {self.eps:g}"
         if self.ddof is not None:
-            mean += f", ddof {self.ddof}"
-        parts = [f"group of one: {self.singleton}", equal, mean]
+            parts[-1] += f", ddof {self.ddof}"
         if self.wrong_paid:
-            paid = "rollouts of the lowest reward" if self.real else "wrong rollouts"
-            parts.append(f"WARNING: some {paid} are paid")
+            parts.append("WARNING: some wrong rollouts are paid")
+        if self.real:
+            parts.append("right and wrong are the highest and the lowest reward")
         return "; ".join(parts)
 
 
@@ -215,8 +213,8 @@ _CATALOGUE: dict[str, tuple[Callable[..., Sequences], dict[str, Any]]] = {}
 OPERATIONS: dict[str, Callable[..., Estimator]] = {}
 # Other names of catalogue entries, which recorded runs and sweep files hold: {alias: name}.
 ALIASES: dict[str, str] = {}
-# The names in `memories.py`: no estimators before a memory is given, so that most trainers refuse.
-WITH_MEMORY: set[str] = set()
+# Those of `memories.py`: no estimators before a memory is given, so that most trainers refuse.
+MEMORIES: dict[str, Callable[..., Any]] = {}
 
 
 def register(
@@ -234,10 +232,9 @@ def register(
         for name in (key, *aliases):
             if name in _CATALOGUE or name in ALIASES or name in OPERATIONS:
                 raise LabError(f"estimator {name!r} is registered already: choose another name")
-        if unknown_facts := facts.keys() - Estimator.__dataclass_fields__.keys():
-            raise unknown(
-                f"fact of estimator {key!r}", min(unknown_facts), Estimator.__dataclass_fields__
-            )
+        known = Estimator.__dataclass_fields__
+        if unknown_facts := facts.keys() - known.keys():
+            raise unknown(f"fact of estimator {key!r}", min(unknown_facts), known)
         _CATALOGUE[key] = function, facts
         ALIASES.update(dict.fromkeys(aliases, key))
         _named.cache_clear()
@@ -261,8 +258,7 @@ def estimator(name: str | Estimator, **options: Any) -> Estimator:
     if isinstance(name, Estimator):
         if options:
             raise LabError(
-                f"option {next(iter(options))!r} given with an estimator: its options are set"
-                " already"
+                f"option {min(options)!r} given with an estimator, whose options are set"
             )
         return name
     if not options and isinstance(name, str):
@@ -286,7 +282,7 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
     if ALIASES.get(name, name) not in _CATALOGUE:
         load_plugins()
     entry = ALIASES.get(name, name)
-    if name in WITH_MEMORY:
+    if name in MEMORIES:
         raise LabError(
             f"estimator {name!r} has a memory of earlier batches, which is not kept here: train it"
             " with lab train tabular, digits or images, with rollouts that are"
@@ -296,11 +292,9 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
         raise unknown("estimator", name, _CATALOGUE)
     function, facts = _CATALOGUE[entry]
     values = complete(function, options, skip=1)
+    fields = dict(facts)
     # The label comes last: it formats options that the other facts have checked.
-    ordered = sorted(facts.items(), key=lambda item: item[0] == "label")
-    fields = {}
-    for fact, value in ordered:
-        fields[fact] = value
+    for fact, value in sorted(facts.items(), key=lambda item: item[0] == "label"):
         if callable(value):
             with user_code(f"{fact} of estimator {name!r}", *_place(value)):
                 fields[fact] = value(**values)
@@ -325,7 +319,7 @@ def functions_named_in(text: str) -> list[Callable[..., Any]]:
     tree = syntax_tree(text)
     nodes = [] if tree is None else ast.walk(tree)
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    if names - {*_CATALOGUE, *ALIASES, *OPERATIONS, *WITH_MEMORY, *objective_names()}:
+    if names - {*_CATALOGUE, *ALIASES, *OPERATIONS, *MEMORIES, *objective_names()}:
         load_plugins()
     functions = OPERATIONS | {entry: function for entry, (function, _) in _CATALOGUE.items()}
     entries = sorted(ALIASES.get(name, name) for name in names)
@@ -338,36 +332,12 @@ def estimator_names() -> list[str]:
     return list(_CATALOGUE)
 
 
-@overload
-def advantages(
-    estimator_: str | Estimator,
-    rewards: Shaped[np.ndarray, "*batch rollouts"] | Sequence[float] | Sequence[Sequence[float]],
-    *,
-    check: bool = True,
-) -> Float[np.ndarray, "*batch rollouts"]: ...
-
-
-@overload
-def advantages(
-    estimator_: str | Estimator,
-    rewards: Shaped[torch.Tensor, "*batch rollouts"],
-    *,
-    check: bool = True,
-) -> Float[torch.Tensor, "*batch rollouts"]: ...
-
-
-@overload
-def advantages(
-    estimator_: str | Estimator, rewards: Sequence[Group], *, check: bool = True
-) -> list[Array]: ...
-
-
 def advantages(
     estimator_: str | Estimator,
     rewards: Shaped[Any, "*batch rollouts"] | Sequence[Any],
     *,
     check: bool = True,
-) -> Float[Any, "*batch rollouts"] | list[Array]:
+) -> Any:
     """The advantage of every rollout: two numbers a group, one if it is right and one if wrong.
 
     | argument | shape | meaning |
@@ -398,10 +368,15 @@ def advantages(
                 " array [..., N]"
             ) from None
     # Told by the type's name, so that torch need not be imported.
-    if type(rewards).__module__.startswith("torch"):
+    is_torch = type(rewards).__module__.startswith("torch")
+    rewards = rewards if is_torch else np.asarray(rewards)
+    if not rewards.ndim or not rewards.shape[-1]:
+        raise LabError(
+            f"rewards of shape {tuple(rewards.shape)}: the last axis must hold the rollouts of one"
+            " problem"
+        )
+    if is_torch:
         return _advantages_torch(chosen, rewards, check)
-    rewards = np.asarray(rewards)
-    _check_shape(rewards.shape)
     if check:
         check_rewards(chosen, rewards)
     is_float = np.issubdtype(rewards.dtype, np.floating)
@@ -442,7 +417,6 @@ def success_failure_on(
 def _advantages_torch(chosen: Estimator, rewards: Any, check: bool) -> torch.Tensor:
     import torch
 
-    _check_shape(tuple(rewards.shape))
     if check:
         real = chosen.real
         if real is None:
@@ -460,10 +434,3 @@ def _advantages_torch(chosen: Estimator, rewards: Any, check: bool) -> torch.Ten
     right = rewards.detach().bool()
     K = right.sum(-1, keepdim=True)
     return torch.where(right, a1[K], a0[K])
-
-
-def _check_shape(shape: tuple[int, ...]) -> None:
-    if not shape or shape[-1] == 0:
-        raise LabError(
-            f"rewards of shape {shape}: the last axis must hold the rollouts of one problem"
-        )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError, one_of, real
-from lab.shapes import Bool, Float, Int, Shaped
+from lab.shapes import Bool, Float, Shaped
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,11 @@ class Group:
             )
         seen: set[int] = set()
         for rollout in self.rollouts:
-            if rollout.problem != self.problem:
+            if rollout.problem != self.problem or rollout.index in seen:
                 raise LabError(
-                    f"rollout {rollout.index} of problem {rollout.problem!r} found in group "
-                    f"{self.problem!r}: build groups with lab.make_groups"
-                )
-            if rollout.index in seen:
-                raise LabError(
-                    f"rollout {rollout.index} of problem {self.problem!r} appears twice: "
-                    "give every rollout of a problem its own index"
+                    f"rollout {rollout.index} of problem {rollout.problem!r} in group"
+                    f" {self.problem!r} belongs elsewhere or appears twice: give every rollout of a"
+                    " problem its own index, and build groups with lab.make_groups"
                 )
             seen.add(rollout.index)
         check_real(np.array([rollout.reward for rollout in self.rollouts], dtype=object), self)
@@ -103,26 +99,15 @@ def make_groups(rollouts: Iterable[Rollout], truncation: str) -> list[Group]:
             rollout = replace(rollout, reward=0.0)
         members.setdefault(rollout.problem, []).append(rollout)
     groups = [Group(problem, tuple(group)) for problem, group in members.items()]
-    if truncation == "zero":
-        for group in groups:
-            if (below := group.rewards < 0).any():
-                raise LabError(
-                    f"{_first(below, group.rewards, group)}: with truncation=zero a truncated"
-                    " rollout gets 0, which would not be the least reward; take score or mask, or"
-                    " rewards from 0 up"
-                )
+    for group in groups if truncation == "zero" else ():
+        _refuse(
+            group.rewards < 0,
+            group.rewards,
+            group,
+            "with truncation=zero a truncated rollout gets 0, which would not be the least reward;"
+            " take score or mask, or rewards from 0 up",
+        )
     return groups
-
-
-def shares(rollouts: Iterable[Rollout]) -> dict[str, float]:
-    """The shares of lost and of truncated rollouts, to be logged together with the rewards."""
-    rollouts = list(rollouts)
-    if not rollouts:
-        raise LabError("no rollouts: a share of nothing is not defined")
-    return {
-        "lost": sum(rollout.reward is None for rollout in rollouts) / len(rollouts),
-        "truncated": sum(rollout.truncated for rollout in rollouts) / len(rollouts),
-    }
 
 
 def binarize(scores: ArrayLike, threshold: float) -> Float[np.ndarray, "*scores"]:
@@ -135,11 +120,7 @@ def binarize(scores: ArrayLike, threshold: float) -> Float[np.ndarray, "*scores"
     """
     scores = np.asarray(scores, dtype=np.float64)
     threshold = real("threshold", threshold)
-    missing = np.isnan(scores)
-    if missing.any():
-        raise LabError(
-            f"score nan at {_place(np.argwhere(missing)[0])}: a lost rollout has no score"
-        )
+    _refuse(np.isnan(scores), scores, None, "a lost rollout has no score")
     return (scores >= threshold).astype(np.float64)
 
 
@@ -147,13 +128,13 @@ def check_binary(
     rewards: Shaped[np.ndarray, "*batch rollouts"], group: Group | None = None
 ) -> None:
     """LabError: a reward other than 0 and 1; the first one is named with its place."""
-    invalid = ~((rewards == 0) | (rewards == 1))
-    if invalid.any():
-        raise LabError(
-            f"{_first(invalid, rewards, group)}: a reward must be 0 or 1; use lab.binarize(rewards,"
-            " threshold), lift the estimator to real rewards (lab.lift), or leave a lost rollout"
-            " out of its group"
-        )
+    _refuse(
+        ~((rewards == 0) | (rewards == 1)),
+        rewards,
+        group,
+        "a reward must be 0 or 1; use lab.binarize(rewards, threshold), lift the estimator to real"
+        " rewards (lab.lift), or leave a lost rollout out of its group",
+    )
 
 
 def check_real(
@@ -167,39 +148,35 @@ def check_real(
     if rewards.dtype.kind not in "biuf":
         numbers = [each if isinstance(each, Real) else np.nan for each in rewards.flat]
         values = np.array(numbers, dtype=np.float64).reshape(rewards.shape)
+    _refuse(
+        ~np.isfinite(values),
+        rewards,
+        group,
+        "a reward must be a finite number; leave a lost rollout out of its group",
+    )
     # Up to the rounding of float32, in which trainers hold rewards.
     low_as_held, high_as_held = float(np.float32(low)), float(np.float32(high))
-    missing = ~np.isfinite(values)
-    if missing.any():
-        raise LabError(
-            f"{_first(missing, rewards, group)}: a reward must be a finite number; leave a lost"
-            " rollout out of its group"
-        )
-    outside = (values < min(low, low_as_held)) | (values > max(high, high_as_held))
-    if outside.any():
-        raise LabError(
-            f"{_first(outside, rewards, group)}: the declared range of rewards is"
-            f" [{low:g}, {high:g}]; declare a wider one, or mend the reward"
-        )
+    _refuse(
+        (values < min(low, low_as_held)) | (values > max(high, high_as_held)),
+        rewards,
+        group,
+        f"the declared range of rewards is [{low:g}, {high:g}]; declare a wider one, or mend the"
+        " reward",
+    )
 
 
-def _first(
+def _refuse(
     invalid: Bool[np.ndarray, "*batch rollouts"],
-    rewards: Shaped[np.ndarray, "*batch rollouts"],
+    values: Shaped[np.ndarray, "*batch rollouts"],
     group: Group | None,
-) -> str:
-    """The first invalid reward and its place, in words."""
-    index = np.argwhere(invalid)[0]
-    if group is None:
-        place = _place(index)
-    else:
-        place = f"problem {group.problem!r}, rollout {group.rollouts[index[0]].index}"
-    return f"reward {rewards[tuple(index)]} in {place}"
-
-
-def _place(index: Int[np.ndarray, " axes"]) -> str:
-    """An index of rewards "*batch rollouts" in words."""
-    *problem, rollout = (int(i) for i in index) if len(index) else (0,)
-    if not problem:
-        return f"rollout {rollout}"
-    return f"problem {', '.join(map(str, problem))}, rollout {rollout}"
+    why: str,
+) -> None:
+    """LabError: some value is invalid; the first is named with its place, in words."""
+    if not invalid.any():
+        return
+    index = tuple(np.argwhere(invalid)[0].tolist())
+    *problem, rollout = index or (0,)
+    if group is not None:
+        problem, rollout = [repr(group.problem)], group.rollouts[rollout].index
+    of = f"problem {', '.join(map(str, problem))}, " if problem else ""
+    raise LabError(f"reward {values[index]} in {of}rollout {rollout}: {why}")

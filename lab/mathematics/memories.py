@@ -4,13 +4,12 @@ A memory is a value. `observe` takes a batch's numbers of right rollouts and ret
 after it; `estimator` is the group estimator that the memory gives the next batch. Until then it is
 frozen: its weight, noise and objective are exact like those of any other (`lab.induced_weight`),
 because the batch that is weighed does not enter (docs/mathematics.md, "Estimators with a memory").
-`arrays` are what a checkpoint holds. Only NumPy is needed, and nothing here is random.
+Only NumPy is needed, and nothing here is random.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import complete_options, parse_call, unknown, whole
-from lab.mathematics.estimators import WITH_MEMORY, Estimator
+from lab.mathematics.estimators import MEMORIES, Estimator
 from lab.mathematics.sequences import centred
 from lab.mathematics.weights import induced_weight
 from lab.shapes import Int
@@ -39,8 +38,8 @@ class Memory:
     weight. Where it has seen no mixed group, w = 1; the official code instead takes that batch as
     its own reference.
 
-    `window`: mixed groups by batch and bin, the latest batch last; bin k holds the pass rates from
-    k/(N+1) to below (k+1)/(N+1), which with N rollouts are K = k.
+    `window`, all that it holds: mixed groups by batch and bin, the latest batch last; bin k holds
+    the pass rates from k/(N+1) to below (k+1)/(N+1), which with N rollouts are K = k.
     """
 
     window: Int[np.ndarray, "batches bins"]
@@ -65,8 +64,7 @@ class Memory:
         seen = self.window.sum(axis=0)
         below = np.cumsum(seen)
         weight = np.divide(seen, below, out=np.zeros(len(seen)), where=below > 0)
-        if not seen.any():
-            weight = np.ones(len(seen))
+        weight = weight if seen.any() else np.ones(len(seen))
         return Estimator(
             "curverl",
             lambda N: centred(weight[self._bin(np.arange(N + 1), N)]),
@@ -77,22 +75,13 @@ class Memory:
             about=inspect.getdoc(Memory) or "",
         )
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """All that the memory holds, for a checkpoint."""
-        return {"window": self.window}
-
-    def restored(self, arrays: Mapping[str, np.ndarray]) -> Memory:
-        """A memory of the same settings that holds what `arrays` returned."""
-        return Memory(np.array(arrays["window"]))
-
 
 def curverl(N: int, *, batches: int = 10) -> Memory:
     """CurveRL before its first batch; the paper's window is of 10 batches."""
     return Memory(np.zeros((whole("batches", batches), N + 1), dtype=np.int64))
 
 
-MEMORIES: dict[str, Callable[..., Memory]] = {"curverl": curverl}
-WITH_MEMORY.update(MEMORIES)
+MEMORIES["curverl"] = curverl
 
 
 def has_memory(name: str) -> bool:

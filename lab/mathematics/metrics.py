@@ -1,7 +1,7 @@
 """Metrics of repeated sampling: what k samples achieve, from n samples of which c are right.
 
-They are pure functions of counts: exact averages over the k-subsets of the n samples. `lab.stats`
-adds the intervals.
+They are pure functions of counts: exact averages over the k-subsets of the n samples, which are
+drawn without replacement. `lab.stats` adds the intervals.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError
-from lab.mathematics.subsets import log_miss
 from lab.shapes import Float, Int
 
 UNBOUNDED = 2**53  # up to here a whole number is exact as a float
@@ -86,21 +85,18 @@ def majority(right: int, wrong: Sequence[int]) -> float:
 
 
 def _whole(
-    name: str, values: ArrayLike, low: int, n: ArrayLike | None, cure: str
+    name: str, values: ArrayLike, low: int, high: ArrayLike, cure: str
 ) -> Int[np.ndarray, "*counts"]:
-    """`values` as int64 if all are whole and in low..n; `name` ends with what an index counts."""
-    array = np.asarray(values)
+    """`values` as int64, refused unless all are whole and in low..high."""
+    array, most = np.broadcast_arrays(values, high)
     if array.size == 0 or array.dtype.kind not in "iuf":
-        raise LabError(
-            f"{name.split()[0]} is {array.dtype} of shape {array.shape}: {cure} (booleans: sum)"
-        )
-    array, high = np.broadcast_arrays(array, UNBOUNDED if n is None else n)
-    valid = (array >= low) & (array <= high) & (array == np.floor(array))
-    if not valid.all():
-        index = tuple(np.argwhere(~valid)[0].tolist())
-        place = f"{name} {', '.join(map(str, index))}" if index else name.split()[0]
-        limit = "" if n is None else f", where n is {high[index]}"
-        raise LabError(f"{place} is {array[index]}{limit}: {cure}")
+        raise LabError(f"{name} is {array.dtype} of shape {array.shape}: {cure} (booleans: sum)")
+    wrong = np.argwhere(~((array >= low) & (array <= most) & (array == np.floor(array))))
+    if len(wrong):
+        index = tuple(wrong[0].tolist())
+        place = f" at {', '.join(map(str, index))}" if index else ""
+        limit = "" if most[index] == UNBOUNDED else f", where n is {most[index]}"
+        raise LabError(f"{name}{place} is {array[index]}{limit}: {cure}")
     return array.astype(np.int64)
 
 
@@ -108,18 +104,9 @@ def _counts(
     n: ArrayLike, correct: ArrayLike
 ) -> tuple[Int[np.ndarray, "*problems"], Int[np.ndarray, "*problems"]]:
     """(n, correct), checked and of one shape."""
-    size = _whole("n at problem", n, 1, None, "give a whole number of samples, at least 1")
-    right = _whole(
-        "correct at problem", correct, 0, size, "give the number of right samples, 0 to n"
-    )
+    size = _whole("n", n, 1, UNBOUNDED, "give a whole number of samples, at least 1")
+    right = _whole("correct", correct, 0, size, "give the number of right samples, 0 to n")
     return np.broadcast_to(size, right.shape), right
-
-
-def _draws(k: int | Sequence[int], n: Int[np.ndarray, "*problems"]) -> Int[np.ndarray, " ks"]:
-    """`k` as a list, refused unless it is in 1..n for every problem."""
-    ks = _whole("k at index", k, 1, None, "give whole numbers of at least 1").ravel()
-    _whole("k at problem", ks.max(), 1, n, "draw more samples or lower k")
-    return ks
 
 
 def _log_share(
@@ -129,10 +116,38 @@ def _log_share(
 
     A list of k adds a last axis.
     """
-    ks = _draws(k, n)
+    ks = _whole("k", k, 1, UNBOUNDED, "give whole numbers of at least 1").ravel()
+    _whole("k", ks.max(), 1, n, "draw more samples or lower k")
     logs = np.empty((*n.shape, ks.size))
     # One table for each n serves every k and every m.
     for size in np.unique(n):
         of_this_size = n == size
         logs[of_this_size] = log_miss(int(size), ks)[:, marked[of_this_size]].T
     return logs[..., 0] if np.ndim(k) == 0 else logs
+
+
+def log_miss(n: int, k: ArrayLike) -> Float[np.ndarray, "*k {n}+1"]:
+    """log C(n-c, k)/C(n, k) for c = 0 .. n, on a new last axis: the logarithm of `miss`.
+
+    Accurate for any n: it is the sum over i < c of log(1 - k/(n-i)). Where k > n-c no draw misses
+    all marked items, and the logarithm is -inf.
+    """
+    share = np.asarray(k)[..., None] / (n - np.arange(n))
+    with np.errstate(divide="ignore"):
+        steps = np.log1p(-np.minimum(1.0, share))
+    start = np.zeros((*share.shape[:-1], 1))
+    return np.concatenate((start, np.cumsum(steps, axis=-1)), axis=-1)
+
+
+def miss(n: int, k: int) -> Float[np.ndarray, " {n}+1"]:
+    """C(n-c, k)/C(n, k) for c = 0 .. n: the chance that k draws from n miss all of c marked items.
+
+    >>> miss(4, 2).round(3)
+    array([1.   , 0.5  , 0.167, 0.   , 0.   ])
+    """
+    return np.exp(log_miss(n, k))
+
+
+def hit(n: int, k: int) -> Float[np.ndarray, " {n}+1"]:
+    """1 - miss(n, k), accurate where it is small: the unbiased pass@k for c = 0 .. n successes."""
+    return -np.expm1(log_miss(n, k))

@@ -40,9 +40,7 @@ class Objective:
 
     `value(p)` and `weight(p)` take any array of pass rates and return float64 of the same shape;
     both may be infinite at p = 0 or 1. J is defined up to a constant; its docstring says where it
-    is zero. Objectives can be added, and multiplied by a number:
-    `objective("rl") + 0.5 * objective("ml")`. `terms` are the parts of such a sum, and the part of
-    a multiple; an objective of the catalogue has none.
+    is zero. A number times an objective is one: `0.25 * objective("log_odds")`.
     """
 
     name: str
@@ -51,7 +49,6 @@ class Objective:
     J: Function
     w: Function
     about: str = ""
-    terms: tuple[Objective, ...] = ()
 
     def value(self, p: ArrayLike) -> Float[np.ndarray, "*p"]:
         """J(p)."""
@@ -63,40 +60,24 @@ class Objective:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return self.w(check_pass_rates(p))
 
-    def __add__(self, other: Objective) -> Objective:
-        if not isinstance(other, Objective):
-            return NotImplemented
-        citations = dict.fromkeys(text for text in (self.citation, other.citation) if text)
-        return Objective(
-            f"{self.name} + {other.name}",
-            f"{self.label} + {other.label}",
-            "; ".join(citations),
-            lambda p: self.J(p) + other.J(p),
-            lambda p: self.w(p) + other.w(p),
-            terms=(self, other),
-        )
-
-    def __mul__(self, factor: float) -> Objective:
+    def __rmul__(self, factor: float) -> Objective:
         if not isinstance(factor, (int, float)):
             return NotImplemented
-        part = "({})" if self.terms else "{}"
+        part = "({})" if factor_of(self.name) else "{}"
         return Objective(
             f"{factor:g} * {part.format(self.name)}",
             f"{factor:g} {part.format(self.label)}",
             self.citation,
             lambda p: factor * self.J(p),
             lambda p: factor * self.w(p),
-            terms=(self,),
         )
-
-    __rmul__ = __mul__
 
 
 def objective(name: str | Callable[[Array], ArrayLike], **options: Any) -> Objective:
     """The objective called `name`, or the one whose weight is the function `name`.
 
-    `name` is a catalogue name (see `objective_names()`), a call or a mixture written as text
-    ("power(a=0.5, b=0)", "rl + 0.5 * ml"), or any function w(p). LabError: an unknown name or
+    `name` is a catalogue name (see `objective_names()`), a call or a multiple written as text
+    ("power(a=0.5, b=0)", "0.25 * log_odds"), or any function w(p). LabError: an unknown name or
     option; it names the nearest valid one.
 
     >>> objective("truncated", order=2).weight([0.0, 0.5, 1.0])
@@ -107,13 +88,10 @@ def objective(name: str | Callable[[Array], ArrayLike], **options: Any) -> Objec
     """
     if callable(name):
         if options:
-            raise LabError(
-                f"option {next(iter(options))!r} given with a function: a weight function takes"
-                " none"
-            )
+            raise LabError(f"option {min(options)!r} given with a function, which takes none")
         return _from_function(name)
-    if isinstance(name, str) and is_mixture(name):
-        return _mixture(name, syntax_tree(name))
+    if multiple := factor_of(name):
+        return multiple[0] * objective(multiple[1], **options)
     name, written = parse_call(name)
     if name not in _CATALOGUE:
         raise unknown("objective", name, _CATALOGUE)
@@ -126,35 +104,12 @@ def objective_names() -> list[str]:
     return list(_CATALOGUE)
 
 
-def is_mixture(text: str) -> bool:
-    """Whether a text writes a sum or a multiple, and no call with such signs in its arguments."""
-    return ("*" in text or " + " in text) and not isinstance(syntax_tree(text), ast.Call)
-
-
-def _mixture(text: str, node: ast.expr | None) -> Objective:
-    """Sums and multiples of catalogue objectives; no code is evaluated."""
-    match node:
-        case ast.Name() | ast.Call():
-            return objective(ast.unparse(node))
-        case ast.BinOp(left, ast.Add(), right):
-            return _mixture(text, left) + _mixture(text, right)
-        case ast.BinOp(left, ast.Mult(), right):
-            if (factor := _number(left)) is not None:
-                return factor * _mixture(text, right)
-            if (factor := _number(right)) is not None:
-                return factor * _mixture(text, left)
-    raise LabError(
-        f"cannot read {text!r}: write a mixture as sums and multiples, for example rl + 0.5 * ml"
-    )
-
-
-def _number(node: ast.expr) -> float | None:
-    """The number that a node writes, with or without a minus; None for anything else."""
-    try:
-        number = ast.literal_eval(node)
-    except (ValueError, TypeError):
-        return None
-    return number if isinstance(number, (int, float)) else None
+def factor_of(text: str) -> tuple[float, str] | None:
+    """(0.25, "log_odds") of "0.25 * log_odds"; None of a text that is no multiple."""
+    match syntax_tree(text):
+        case ast.BinOp(ast.Constant(int() | float() as factor), ast.Mult(), of):
+            return factor, ast.unparse(of)
+    return None
 
 
 _CATALOGUE: dict[str, Callable[..., Objective]] = {}

@@ -17,27 +17,24 @@ from lab.errors import LabError, real, whole
 from lab.mathematics.estimators import Estimator
 from lab.mathematics.metrics import pass_at_k
 from lab.mathematics.objectives import check_pass_rates
-from lab.mathematics.stats import Interval, bootstrap_each
+from lab.mathematics.stats import Interval, bootstrap
 from lab.mathematics.weights import induced_weight
 from lab.shapes import Array, Float, Int
 
-# A fit has converged at this excess, ten times the rounding error of its steps.
+# With D(p) the mean over problems of P(K | p) / P(K), no log-likelihood is higher than that of a
+# fit by more than problems * (max_p D(p) - 1) (Lindsay 1983). A fit has converged at this excess,
+# ten times the rounding error of its steps.
 EXCESS = 1e-6
 STEPS = 200
+DRAWS = 200
 
 
 class Mixing(NamedTuple):
-    """A distribution of pass rates: a share `mass[i]` of the problems has pass rate `p[i]`.
-
-    Both are "points". `excess` bounds what any other distribution on these points could gain: no
-    log-likelihood is higher by more than problems * excess (Lindsay 1983). It is max_p D(p) - 1,
-    with D(p) the mean over problems of P(K | p) / P(K).
-    """
+    """A distribution of pass rates: the share `mass[i]` of the problems has the rate `p[i]`."""
 
     p: Array
     mass: Array
     log_likelihood: float
-    excess: float
 
 
 class _Cells(NamedTuple):
@@ -87,16 +84,14 @@ def mixing(
 
     Only p = 0 and p = 1 give these counts for certain:
 
-    >>> fit = mixing(4, [0, 0, 4])
-    >>> fit.mass[[0, -1]].round(6).tolist(), fit.excess < 1e-6
-    ([0.666667, 0.333333], True)
+    >>> mixing(4, [0, 0, 4]).mass[[0, -1]].round(6).tolist()
+    [0.666667, 0.333333]
     """
     cells = _cells(n, correct)
     p = cells.usual_grid() if grid is None else check_pass_rates(grid).ravel()
     chance, log_largest = cells.chance(p)
-    mass, excess = _fit(chance, cells.problems, real("slack", slack, 0))
-    log_likelihood = cells.problems @ (np.log(chance @ mass) + log_largest)
-    return Mixing(p, mass, float(log_likelihood), excess)
+    mass = _fit(chance, cells.problems, real("slack", slack, 0))
+    return Mixing(p, mass, float(cells.problems @ (np.log(chance @ mass) + log_largest)))
 
 
 def intervals(
@@ -104,7 +99,6 @@ def intervals(
     correct: ArrayLike,
     sums: Callable[[Array, Array], Array],
     slack: float = 0,
-    draws: int = 200,
     of_problem: ArrayLike | None = None,
 ) -> list[Interval]:
     """`sums` over the estimated distribution, each number with its interval over problems.
@@ -125,11 +119,10 @@ def intervals(
         for resample in resamples:
             times = np.bincount(resample.astype(int), minlength=problems)
             size = np.bincount(cells.of_group, times[problem], len(cells.n)).astype(int)
-            mass, _ = _fit(chance, size, slack)
-            masses.append(mass)
+            masses.append(_fit(chance, size, slack))
         return sums(p, np.stack(masses))
 
-    return bootstrap_each(np.arange(problems), statistic, draws=draws)
+    return bootstrap(np.arange(problems), statistic, draws=DRAWS)
 
 
 def dead_share(
@@ -216,8 +209,8 @@ def _cells(n: ArrayLike, correct: ArrayLike) -> _Cells:
 
 def _fit(
     chance: Float[np.ndarray, "cells points"], problems: Int[np.ndarray, " cells"], slack: float
-) -> tuple[Float[np.ndarray, " points"], float]:
-    """(mass, excess): the mixture of the columns of `chance` under which the cells are most likely.
+) -> Float[np.ndarray, " points"]:
+    """The mixture of the columns of `chance` under which the cells are most likely.
 
     `problems` says how many problems each cell has.
     """
@@ -247,11 +240,10 @@ def _fit(
         raise LabError(
             f"no convergence in {STEPS} steps (excess {slope.max() - 1:.1g}): give a coarser grid"
         )
-    excess = float(slope.max() - 1 + slack / problems.sum())
     if not slack:
-        return mass, excess
+        return mass
     # EM from even mass, until its log-likelihood is within `slack` of the highest
     allowed = -slack / problems.sum()
     while root**2 @ np.log(chance @ smooth / (chance @ mass)) < allowed:
         smooth *= (root**2 / (chance @ smooth)) @ chance
-    return smooth, excess
+    return smooth

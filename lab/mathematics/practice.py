@@ -1,13 +1,18 @@
-"""What practice puts between a policy and its update: sampler, judge, lost rollouts, steps."""
+"""One group in practice: how it is drawn, judged and kept, and the optimiser steps on it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import ast
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from lab.errors import LabError, real, whole
-from lab.shapes import Float
+from lab.errors import LabError, real, syntax_tree, unknown, whole
+from lab.mathematics.estimators import Estimator, estimator
+from lab.mathematics.token_loss import Loss
+from lab.shapes import Array, Bool, Float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,59 +65,134 @@ class Sampler:
         return drawn / drawn.sum()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judge:
-    """Errors that do not depend on the answer: wrong ones accepted, right ones refused, by chance.
+@dataclass(frozen=True)
+class Gate:
+    """Which groups enter the step; written "drop", "redraw" or "between(low, high)"."""
 
-    Errors that do are `SoftmaxPolicy.accepted`. A placebo has 0.5 of both.
-    """
-
-    false_positive: float = 0.0
-    false_negative: float = 0.0
-
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            real(each.name, getattr(self, each.name), 0, 1)
+    name: str
+    low: float = 0.0
+    high: float = 1.0
 
     @property
-    def slope(self) -> float:
-        """1 - a - b: how much of grad p is left in the gradient of what is accepted."""
-        return 1 - self.false_positive - self.false_negative
+    def spec(self) -> str:
+        """The text from which `parse_gate` makes it again."""
+        if self.name != "between":
+            return self.name
+        low, high = (repr(bound).removesuffix(".0") for bound in (self.low, self.high))
+        return f"between({low}, {high})"
 
-    def accepts(self, p: Float[np.ndarray, "*p"]) -> Float[np.ndarray, "*p"]:
-        """The chance that a rollout is accepted, at pass rate p."""
-        return p if self == Judge() else self.false_positive + self.slope * p
-
-
-@dataclass(frozen=True, kw_only=True)
-class Survival:
-    """The chances that a right and that a wrong rollout is lost before its group is scored."""
-
-    lost_right: float = 0.0
-    lost_wrong: float = 0.0
-
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            real(each.name, getattr(self, each.name), 0, 1)
+    def keeps(self, N: int) -> Bool[np.ndarray, " {N}+1"]:
+        """Whether a group with K of N right is kept, for K = 0 .. N."""
+        K = np.arange(N + 1)
+        if self.name == "between":
+            return (self.low <= K / N) & (K / N <= self.high)
+        return (K > 0) & (K < N)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Steps:
-    """What is done with a batch: passes over it, each dealt to minibatches; SGD's learning rate.
+def parse_gate(text: str) -> Gate:
+    """The gate written as `text`. LabError: there is none of this name, or its bounds are wrong.
 
-    A rate of 0 is the limit of small steps, in which neither the passes nor any clipping matter.
+    >>> parse_gate("between(0.2, 0.8)").keeps(4)
+    array([False,  True,  True,  True, False])
+    """
+    match syntax_tree(text):
+        case ast.Name("drop" | "redraw" as name):
+            return Gate(name)
+        case ast.Call(ast.Name("between"), [first, second], []):
+            bounds = [getattr(each, "value", None) for each in (first, second)]
+            low, high = (real(f"bound of gate {text}", bound, 0, 1) for bound in bounds)
+            if low <= high:
+                return Gate("between", low, high)
+        case ast.Call(ast.Name("drop" | "redraw" | "between")) | ast.Name("between"):
+            pass
+        case _:
+            raise unknown("gate", str(text), ("drop", "redraw", "between(low, high)"))
+    raise LabError(f"cannot read gate {text!r}: write drop, redraw or between(0.2, 0.8)")
+
+
+@dataclass(frozen=True)
+class Practice:
+    """One group and the steps on it.
+
+    | field | meaning |
+    |---|---|
+    | `gate` | "drop": groups that agree are dropped, and another problem is drawn instead |
+    | | "redraw": N rollouts of the same problem are drawn again until they disagree |
+    | | "between(low, high)": groups whose rate K/N is not in [low, high] are dropped |
+    | `sampler` | how rollouts are drawn |
+    | `false_positive` | the chance that the judge accepts an answer though it is wrong |
+    | `false_negative` | that it refuses a right one; a placebo has 0.5 of both. Errors that |
+    | | depend on the answer are `SoftmaxPolicy.accepted` |
+    | `lost_right`, `lost_wrong` | chances that a rollout is lost before its group is scored |
+    | `loss` | what a step on the group minimises |
+    | `updates`, `rate` | steps on each batch, and SGD's learning rate; 0 is the limit of small |
+    | | steps, in which neither their number nor any clipping matters |
     """
 
+    estimator: str | Estimator
+    N: int
+    gate: str | None = None
+    sampler: Sampler = field(default_factory=Sampler)
+    false_positive: float = 0.0
+    false_negative: float = 0.0
+    lost_right: float = 0.0
+    lost_wrong: float = 0.0
+    loss: Loss = field(default_factory=Loss)
     updates: int = 1
-    minibatches: int = 1
     rate: float = 0.0
 
     def __post_init__(self) -> None:
+        whole("N", self.N)
         whole("updates", self.updates)
-        whole("minibatches", self.minibatches)
         real("rate", self.rate, 0)
+        for name in ("false_positive", "false_negative", "lost_right", "lost_wrong"):
+            real(name, getattr(self, name), 0, 1)
+        if self.gate is not None:
+            object.__setattr__(self, "gate", parse_gate(self.gate).spec)
 
     @property
-    def scale(self) -> float:
-        """What divides the move of a batch, so that in the limit of small steps it is w grad p."""
-        return self.rate * self.updates * self.minibatches
+    def parts(self) -> dict[str, Any]:
+        """The parts that are not left out, by name, as `recipe` takes them."""
+        said = _said(self)
+        return {name: said[name] for name in said if name not in ("estimator", "N")}
+
+    @property
+    def spec(self) -> str:
+        """The text from which `recipe` makes it again."""
+        parts = {"N": self.N} | self.parts
+        return ", ".join([self.chosen.spec, *(f"{name}={part}" for name, part in parts.items())])
+
+    @cached_property
+    def chosen(self) -> Estimator:
+        """The estimator."""
+        return estimator(self.estimator)
+
+    @property
+    def redraws(self) -> bool:
+        """Whether a group that is thrown away is drawn again from the same problem."""
+        return self.gate == "redraw"
+
+    def sequences(self, n: int) -> tuple[Array, Array, Bool[np.ndarray, " {n}+1"]]:
+        """a1(K), a0(K) of n rollouts and whether the group is kept, for K = 0 .. n.
+
+        LabError: no group of N rollouts is kept; of fewer, where some are lost, none need be.
+        """
+        a1, a0 = self.chosen.success_failure(n)
+        keeps = np.ones(n + 1, dtype=bool) if self.gate is None else parse_gate(self.gate).keeps(n)
+        if n == self.N and not keeps.any():
+            raise LabError(
+                f"gate {self.gate} keeps no group of {n} rollouts: raise N, or widen the gate"
+            )
+        return keeps * a1, keeps * a0, keeps
+
+
+def _said(piece: Practice | Sampler | Loss) -> dict[str, Any]:
+    """The fields that are not at their default, those of a sampler and a loss among them."""
+    found: dict[str, Any] = {}
+    for each in fields(piece):
+        value = getattr(piece, each.name)
+        if isinstance(value, (Sampler, Loss)):
+            found |= _said(value)
+        elif value != each.default:
+            found[each.name] = value
+    return found

@@ -12,7 +12,8 @@ of real rewards is no such sum (docs/real_rewards.md).
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,46 +55,36 @@ def lift(of: str | Estimator, *, low: float | None = None, high: float | None = 
     binary = estimator(of)
     if binary.real is not None:
         raise LabError(f"{binary.spec} takes real rewards already: lift an estimator that does not")
-    lowest = None if low is None else real("low", low)
-    highest = None if high is None else real("high", high)
-    if lowest is not None and highest is not None and not lowest < highest:
+    ends = {"low": low, "high": high}
+    range_ = {name: real(name, end) for name, end in ends.items() if end is not None}
+    if len(range_) == 2 and not range_["low"] < range_["high"]:
         raise LabError(f"low = {low!r}, high = {high!r}: the range of rewards is empty")
-    return _lifted(binary, lowest, highest)
-
-
-OPERATIONS["lift"] = lift
-
-
-@lru_cache(maxsize=256)
-def _lifted(binary: Estimator, low: float | None, high: float | None) -> Estimator:
-    """The same object for the same estimator and range, so that its tables are made once."""
-    range_ = {name: end for name, end in (("low", low), ("high", high)) if end is not None}
-    lifted = Estimator(
-        "lift",
-        partial(_sequences, binary, low, high),
+    scored = partial(sum_of_levels, low=range_.get("low", 0.0), high=range_.get("high", 0.0))
+    lifted = replace(
+        binary,
+        name="lift",
+        sequences=partial(_sequences, binary, range_),
         label=f"lifted {binary.label}",
         citation=f"{binary.citation}; lifted to real rewards as in {TAILRL}",
-        limit=binary.limit,
-        least=binary.least,
         options={"of": write_call(binary.name, binary.options), **range_},
-        singleton=binary.singleton,
-        ddof=binary.ddof,
-        eps=binary.eps,
         about=f"{binary.about}\n\nLifted to real rewards: these advantages for each level of the"
         " reward, summed over the levels.",
-        real=RealRewards(partial(sum_of_levels, low=low or 0.0, high=high or 0.0), **range_),
+        real=RealRewards(scored, **range_),
     )
     lifted.coefficients(binary.least + 6)  # refuses a range that is missing
     return lifted
 
 
-def _sequences(binary: Estimator, low: float | None, high: float | None, N: int) -> Sequences:
+OPERATIONS["lift"] = lift
+
+
+def _sequences(binary: Estimator, range_: dict[str, float], N: int) -> Sequences:
     """Those of the binary estimator. LabError: its groups of N need a range that is not given."""
     a1, a0 = binary.success_failure(N)
     missing = {}
-    if low is None and a1[N] != 0:
+    if "low" not in range_ and a1[N] != 0:
         missing["low"] = f"right the advantage {a1[N]:g}"
-    if high is None and a0[0] != 0:
+    if "high" not in range_ and a0[0] != 0:
         missing["high"] = f"wrong the advantage {a0[0]:g}"
     if missing:
         spec = write_call(binary.name, binary.options)

@@ -27,11 +27,10 @@ class SoftmaxPolicy:
     | `accepted` | " answers" | the chance that the judge accepts it; default: `right` |
     | `answers` | " answers" | texts whose characters are tokens; default: one token each |
     | `reference` | " answers" | probabilities of the reference policy of a KL term |
-    | `lost` | " answers" | the chance that a rollout with this answer is lost; default: 0 |
 
-    Its parameters are the logits, one for each beginning of an answer, in the order of
-    `beginnings`; of answers of one token, one each. LabError: lists of other lengths, chances out
-    of range, an answer that begins another.
+    Its parameters are the logits, one for each beginning of an answer, the shorter ones first and
+    those with one parent together; of answers of one token, one each. LabError: lists of other
+    lengths, chances out of range, an answer that begins another.
 
     >>> policy = SoftmaxPolicy([0.25, 0.75], [True, False])
     >>> policy.p, policy.grad_p
@@ -46,7 +45,6 @@ class SoftmaxPolicy:
         *,
         answers: Sequence[str] | None = None,
         reference: Sequence[float] | None = None,
-        lost: Sequence[float] | None = None,
     ) -> None:
         count = len(probabilities)
 
@@ -66,51 +64,27 @@ class SoftmaxPolicy:
         self.right = read("right", right).astype(bool)
         self.accepted = read("accepted", right if accepted is None else accepted)
         self.reference = read("reference", probabilities if reference is None else reference)
-        self.lost = read("lost", [0.0] * count if lost is None else lost)
         names = [chr(97 + i) for i in range(count)] if answers is None else list(answers)
-        self.answers: list[str] = names
         if len(set(names)) != count or not all(names):
             raise LabError(f"answers {names}: give {count} different texts")
         for one in names:
             if any(other != one and other.startswith(one) for other in names):
                 raise LabError(f"answer {one!r} begins another: end each with a token, as 'a.'")
-
-    # --- The tree of tokens -----------------------------------------------------------------------
-
-    @cached_property
-    def beginnings(self) -> list[str]:
-        """What a parameter stands for: beginnings of answers, those with one parent together."""
-        found = {one[: t + 1] for one in self.answers for t in range(len(one))}
-        return sorted(found, key=lambda text: (len(text), text[:-1], self.first(text)))
-
-    def first(self, beginning: str) -> int:
-        """The place of the first answer that begins like this."""
-        return next(i for i, one in enumerate(self.answers) if one.startswith(beginning))
-
-    @cached_property
-    def starts(self) -> Int[np.ndarray, " contexts"]:
-        """Where the parameters of each context, a beginning that goes on, start."""
-        parents = [text[:-1] for text in self.beginnings]
-        return np.array([k for k, text in enumerate(parents) if text not in parents[:k]])
-
-    @cached_property
-    def context(self) -> Int[np.ndarray, " parameters"]:
-        """The number of each parameter's context."""
-        return np.searchsorted(self.starts, np.arange(len(self.beginnings)), side="right") - 1
-
-    @cached_property
-    def path(self) -> Float[np.ndarray, "answers longest parameters"]:
-        """1 where the token at this place of an answer is that of the parameter; rows of 0 pad."""
-        found = np.zeros((len(self.answers), int(self.lengths.max()), len(self.beginnings)))
-        for i, one in enumerate(self.answers):
+        self.lengths: Int[np.ndarray, " answers"] = np.array([len(one) for one in names])
+        # The beginnings that each beginning goes on to: the tokens of one softmax.
+        children: dict[str, list[str]] = {}
+        for t in range(max(self.lengths)):
+            for start in dict.fromkeys(one[: t + 1] for one in names if len(one) > t):
+                children.setdefault(start[:-1], []).append(start)
+        sizes = [len(tokens) for tokens in children.values()]
+        beginnings = [start for tokens in children.values() for start in tokens]
+        self.starts = np.append(0, np.cumsum(sizes[:-1])).astype(int)  # of each softmax
+        self.context = np.repeat(np.arange(len(sizes)), sizes)  # the softmax of each parameter
+        # "answers longest parameters": 1 where an answer has the parameter's token at this place
+        self.path = np.zeros((count, max(self.lengths), len(beginnings)))
+        for i, one in enumerate(names):
             for t in range(len(one)):
-                found[i, t, self.beginnings.index(one[: t + 1])] = 1
-        return found
-
-    @cached_property
-    def lengths(self) -> Int[np.ndarray, " answers"]:
-        """The number of tokens of each answer."""
-        return np.array([len(one) for one in self.answers])
+                self.path[i, t, beginnings.index(one[: t + 1])] = 1
 
     def sums(
         self, values: Float[np.ndarray, "*g parameters"]

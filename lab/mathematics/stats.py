@@ -105,15 +105,15 @@ def mean_interval(
     | `values` | "problems", "seeds" or, over both, "seeds problems" | one number for each item |
 
     LabError: values that are not finite, or outside `within`; fewer than two items; a level outside
-    (0, 1); several numbers instead of one, for which there is `mean_interval_each`.
+    [0, 1]; several numbers instead of one, for which there is `mean_interval_each`.
 
     >>> print(mean_interval([0.4, 0.5, 0.6], over="seeds"))
     0.500 [0.252, 0.748] (95% over 3 seeds)
     >>> print(mean_interval([0.0] * 30, within=(0, 1)))
     0.000 [0.000, 0.116] (95% over 30 problems)
     """
-    array = _items(values, over, "mean_interval_each")
-    _check_level(level)
+    array = _items(values, over, one=True)
+    real("level", level, 0, 1)
     half = math.sqrt(sum(_t((1 + level) / 2, f) ** 2 * part for part, f in _parts(array, over)))
     point = float(array.mean())
     low, high = point - half, point + half
@@ -143,20 +143,16 @@ def mean_interval_each(
     such axis.
     """
     columns = np.asarray(values, dtype=np.float64)
-    if columns.ndim <= len(_axes(over)):
+    if columns.ndim != len(_axes(over)) + 1:
         raise LabError(
-            f"values of shape {columns.shape} give one number over {over}: take mean_interval"
+            f"values of shape {columns.shape} over {over}: give one axis of columns behind the"
+            " items; of one number take mean_interval"
         )
-    if columns.ndim > len(_axes(over)) + 1:
-        raise _too_many_axes(columns.shape)
-    return [
-        mean_interval(columns[..., column], over, within=within)
-        for column in range(columns.shape[-1])
-    ]
+    return [mean_interval(column, over, within=within) for column in np.moveaxis(columns, -1, 0)]
 
 
-def mean_bands(values: ArrayLike, added: ArrayLike, level: float = 0.95) -> list[Interval]:
-    """Means of differences in (-1, 1), with intervals that all hold together at `level`.
+def mean_bands(values: ArrayLike, added: ArrayLike) -> list[Interval]:
+    """Means of differences in (-1, 1), with 95% intervals that all hold together.
 
     `values` is "problems columns". Student's t is replaced by the quantile of the largest of all
     columns' |t|, which are as correlated as the columns are. Two more problems are added, one with
@@ -169,7 +165,6 @@ def mean_bands(values: ArrayLike, added: ArrayLike, level: float = 0.95) -> list
     0.000 [-0.009, 0.009] (95% over 30 problems); 0.000 [-0.092, 0.092] (95% over 30 problems)
     """
     array, sizes = _items(values, "problems"), np.asarray(added, np.float64)
-    _check_level(level)
     if array.ndim != 2 or sizes.shape != array.shape[1:] or not ((sizes > 0) & (sizes <= 1)).all():
         raise LabError(
             f"values of shape {array.shape} with added = {sizes}: give problems by columns, and a"
@@ -183,11 +178,11 @@ def mean_bands(values: ArrayLike, added: ArrayLike, level: float = 0.95) -> list
     normal = stream.standard_normal((BAND_DRAWS, len(sizes))) * np.sqrt(np.maximum(variances, 0))
     largest = np.abs(normal @ directions.T).max(axis=1)
     t = largest / np.sqrt(stream.chisquare(n - 1, BAND_DRAWS) / (n - 1))
-    half = np.quantile(t, level) * spread / math.sqrt(n)
+    half = np.quantile(t, 0.95) * spread / math.sqrt(n)
     point = array.mean(axis=0)
     low, high = np.minimum(centre - half, point), np.maximum(centre + half, point)
     columns = np.clip([point, low, high], -1, 1).T.tolist()
-    return [Interval(x, start, end, level, {"problems": len(array)}) for x, start, end in columns]
+    return [Interval(x, start, end, 0.95, {"problems": len(array)}) for x, start, end in columns]
 
 
 def compare(
@@ -211,8 +206,8 @@ def compare(
     >>> print(duel.difference, f"p = {duel.p_value:.3f}", sep="; ")
     0.125 [0.045, 0.205] (95% over 4 problems); p = 0.015
     """
-    first = _items(a, over, "compare on each column")
-    second = _items(b, over, "compare on each column")
+    first = _items(a, over, one=True)
+    second = _items(b, over, one=True)
     if first.shape != second.shape:
         raise LabError(
             f"a has shape {first.shape}, b has shape {second.shape}: give both on the same items"
@@ -232,7 +227,7 @@ def p_value(values: ArrayLike, over: Over = "problems", null: float = 0.0) -> fl
     Values without any spread have p = 0, or 1 where they equal `null`. LabError: as
     `mean_interval`.
     """
-    array = _items(values, over, "p_value on each column")
+    array = _items(values, over, one=True)
     return _p_value(abs(float(array.mean()) - null), _parts(array, over))
 
 
@@ -245,7 +240,7 @@ def p_value_of_equality(values: ArrayLike, over: Over = "problems", *, margin: f
     real("margin", margin)
     if margin <= 0:
         raise LabError(f"margin = {margin}: give the largest difference that still counts as equal")
-    array = _items(values, over, "p_value_of_equality on each column")
+    array = _items(values, over, one=True)
     room = margin - abs(float(array.mean()))  # to the nearer end
     one_sided = _p_value(abs(room), _parts(array, over)) / 2
     return one_sided if room > 0 else 1 - one_sided
@@ -258,8 +253,8 @@ def detectable(values: ArrayLike, over: Over = "problems", level: float = 0.95) 
     after the formula for one t test. It is what an experiment could have shown, so it belongs
     beside every "undecided". LabError: as `mean_interval`.
     """
-    _check_level(level)
-    parts = _parts(_items(values, over, "detectable on each column"), over)
+    real("level", level, 0, 1)
+    parts = _parts(_items(values, over, one=True), over)
     return math.sqrt(
         sum((_t((1 + level) / 2, f) + _t(POWER, f)) ** 2 * variance for variance, f in parts)
     )
@@ -281,56 +276,35 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return np.minimum(adjusted, 1.0).tolist()
 
 
-def bootstrap(
-    values: ArrayLike, statistic: Statistic, level: float = 0.95, draws: int = 10_000
-) -> Interval:
-    """A statistic of problems and its percentile bootstrap interval.
+def bootstrap(values: ArrayLike, statistic: Statistic, draws: int = 10_000) -> list[Interval]:
+    """Statistics of problems, each with its percentile bootstrap interval at 95%.
 
-    The ends are the (1-level)/2 and (1+level)/2 order statistics of `draws` resampled values (Efron
-    and Tibshirani 1993, ch. 13). Of a mean take `mean_interval`. There is no bootstrap over seeds:
-    with n of them it stays within their minimum and maximum, and so covers the median of all seeds
-    with probability at most 1 - 2^(1-n), whatever `level` says: 75% for 3 seeds, 94% for 5.
+    The ends are the 2.5% and 97.5% order statistics of `draws` resampled values (Efron and
+    Tibshirani 1993, ch. 13); all statistics see the same resamples. Of a mean take `mean_interval`.
+    There is no bootstrap over seeds: with n of them it stays within their minimum and maximum, and
+    so covers the median of all seeds with probability at most 1 - 2^(1-n), whatever its level says:
+    75% for 3 seeds, 94% for 5.
 
     | argument | shape | meaning |
     |---|---|---|
     | `values` | "problems ..." | what is resampled, by problem |
-    | `statistic` | | `statistic(resamples, 1)` of "draws problems ...": a number for each draw |
+    | `statistic` | | `statistic(resamples, 1)` of "draws problems ..." returns "draws" or |
+    | | | "draws statistics" |
 
-    LabError: values that are not finite; fewer than two problems; a level outside (0, 1); too few
-    draws for the level; several numbers instead of one, for which there is `bootstrap_each`.
+    LabError: values that are not finite; fewer than two problems; fewer than 40 draws.
 
-    >>> print(bootstrap([0, 1, 1, 4, 9], np.median, draws=1000))
+    >>> print(*bootstrap([0, 1, 1, 4, 9], np.median, draws=1000))
     1.000 [0.000, 9.000] (95% over 5 problems)
     """
-    first, *others = bootstrap_each(values, statistic, level, draws)
-    if others:
-        raise LabError(
-            f"values of shape {np.shape(values)} give {1 + len(others)} numbers: take"
-            " bootstrap_each, which gives an interval for each"
-        )
-    return first
-
-
-def bootstrap_each(
-    values: ArrayLike, statistic: Statistic, level: float = 0.95, draws: int = 10_000
-) -> list[Interval]:
-    """Several statistics of the same problems, each with its interval.
-
-    `statistic` returns "draws columns". All columns see the same resamples. LabError: as
-    `bootstrap`.
-    """
     array = _items(values, "problems")
-    if not 0 < level < 1 or draws * (1 - level) < 2:
-        raise LabError(
-            f"level is {level} with {draws} draws: give a level in (0, 1) and 2/(1-level) draws"
-        )
+    if draws < 40:
+        raise LabError(f"{draws} draws: give at least 40, of which the ends leave one on each side")
     point = np.asarray(statistic(array[None], 1), dtype=np.float64)
-    if point.shape[:1] != (1,):
+    if point.shape[:1] != (1,) or point.ndim > 2:
         raise LabError(
-            f"statistic gave shape {point.shape} for one draw: reduce only the axis it is given"
+            f"statistic gave shape {point.shape} for one draw: reduce only the axis it is given,"
+            " and leave at most one beside it"
         )
-    if point.ndim > 2:
-        raise _too_many_axes(array.shape)
     stream = np.random.default_rng(0).spawn(1)[0]
     n, step = len(array), max(1, CHUNK // array.size)
     sizes = [min(step, draws - start) for start in range(0, draws, step)]
@@ -342,10 +316,10 @@ def bootstrap_each(
             f"statistic is NaN {undefined} times in {draws} draws: define it for every resample"
         )
     # Order statistics without interpolation, which would make NaN between two infinite numbers.
-    low = np.quantile(resampled, (1 - level) / 2, axis=0, method="lower")
-    high = np.quantile(resampled, (1 + level) / 2, axis=0, method="higher")
+    low = np.quantile(resampled, 0.025, axis=0, method="lower")
+    high = np.quantile(resampled, 0.975, axis=0, method="higher")
     columns = np.column_stack((point.ravel(), low.ravel(), high.ravel())).tolist()
-    return [Interval(middle, start, end, level, {"problems": n}) for middle, start, end in columns]
+    return [Interval(middle, start, end, 0.95, {"problems": n}) for middle, start, end in columns]
 
 
 def _parts(array: Float[np.ndarray, "*values"], over: Over) -> list[Part]:
@@ -393,11 +367,6 @@ def _t(chance: float, freedom: int) -> float:
     return float(stdtrit(freedom, chance))
 
 
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise LabError(f"level is {level}: give a level in (0, 1), such as 0.95")
-
-
 def _axes(over: Over) -> tuple[str, ...]:
     if over not in AXES:
         raise unknown("over", over, AXES)
@@ -409,10 +378,10 @@ def _sizes(array: Float[np.ndarray, "*values"], over: Over) -> dict[str, int]:
     return dict(sorted(zip(AXES[over], array.shape, strict=False)))
 
 
-def _items(values: ArrayLike, over: Over, for_columns: str = "") -> Float[np.ndarray, "*values"]:
+def _items(values: ArrayLike, over: Over, one: bool = False) -> Float[np.ndarray, "*values"]:
     """`values` as float64, refused unless finite, with two items or more on each axis of items.
 
-    They have no further axis, `for_columns` being what to take then; without it they may.
+    With `one` they have no further axis.
     """
     axes = _axes(over)
     array = np.asarray(values, dtype=np.float64)
@@ -422,25 +391,18 @@ def _items(values: ArrayLike, over: Over, for_columns: str = "") -> Float[np.nda
             f" {', '.join(axes)}, none of them empty"
         )
     if 1 in array.shape[: len(axes)]:
-        said = (f"{n} {name[: -1 if n == 1 else None]}" for name, n in _sizes(array, over).items())
         raise LabError(
-            f"values of shape {array.shape} hold {', '.join(said)}: one item has no interval,"
-            " give at least two of each"
+            f"values of shape {array.shape} for {', '.join(axes)}: one item has no interval, give"
+            " at least two of each"
         )
     if not np.isfinite(array).all():
         index = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
         raise LabError(
             f"values is {array[index]} at index {index}: repair it, or leave that item out"
         )
-    if for_columns and array.ndim > len(axes):
+    if one and array.ndim > len(axes):
         raise LabError(
-            f"values of shape {array.shape} give several numbers over {over}: take {for_columns}"
+            f"values of shape {array.shape} give several numbers over {over}: give one column, or"
+            " take mean_interval_each"
         )
     return array
-
-
-def _too_many_axes(shape: tuple[int, ...]) -> LabError:
-    return LabError(
-        f"values of shape {shape}: at most one axis may be left beside the items, so reshape them"
-        " to columns"
-    )

@@ -20,15 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lab.errors import (
-    LabError,
-    complete_options,
-    parse_call,
-    real,
-    unknown,
-    whole,
-    write_call,
-)
+from lab.errors import LabError, complete_options, parse_call, real, unknown, whole, write_call
 from lab.mathematics.objectives import check_pass_rates
 from lab.mathematics.weights import SecondMoments
 from lab.shapes import Array, Float
@@ -99,10 +91,8 @@ class StoppingRule:
     @property
     def spec(self) -> str:
         """The text from which `stopping_rule` makes it again: "until(right=1, cap=64)"."""
-        values = [(field, getattr(self, field.name)) for field in fields(self)]
-        return write_call(
-            "until", {field.name: value for field, value in values if value != field.default}
-        )
+        usual = {field.name: field.default for field in fields(self)}
+        return write_call("until", {k: x for k, x in vars(self).items() if x != usual[k]})
 
     def met(self, right: Any, wrong: Any) -> Any:
         """Whether all that is waited for is there: of numbers, or of arrays and tensors of them."""
@@ -172,22 +162,17 @@ class StoppingRule:
         with np.errstate(divide="ignore", invalid="ignore"):
             return p * (1 - p) / (p * (1 - b) ** 2 + (1 - p) * b**2)
 
-    def one_baseline(self, p: Float[np.ndarray, "*p"], explained: float = 0.0) -> float:
+    def one_baseline(self, p: Float[np.ndarray, "*p"]) -> float:
         """The b with the least noise over problems of pass rates `p`, which share one baseline.
 
-        It is the mean of b(p) = (1-k) p + k (1-p + Cov(tau, R - p tau)/w), each problem weighed by
-        the rollouts that it costs, w. k = `explained` is the share of the score's Fisher trace that
-        correctness explains, as in `lab.signal_to_noise`. In the limit of 0 this is the share of
-        right ones among all rollouts spent.
+        It is the mean of p, each problem weighed by the rollouts that it costs: the share of right
+        ones among all rollouts spent. That holds where correctness explains little of the score
+        (docs/mathematics.md has it for any share).
 
         >>> round(until(right=1, cap=1000).one_baseline([0.1, 0.3]), 12)   # the harmonic mean
         0.15
         """
-        k = real("explained", explained, 0, 1)
-        p = check_pass_rates(p)
-        drawn = self.drawn(p)
-        best = (1 - k) * p + k * (1 - p + drawn.covariance / drawn.mean)
-        return float(np.average(best, weights=drawn.mean))
+        return float(np.average(check_pass_rates(p), weights=self.weight(p)))
 
 
 def _after_a_draw(chance: Array, p: Float[np.ndarray, "*p"]) -> Array:

@@ -7,10 +7,18 @@ import shlex
 import numpy as np
 
 from lab.errors import LabError, parse_call, unknown
-from lab.mathematics.estimators import ALIASES, OPERATIONS, Estimator, estimator, estimator_names
-from lab.mathematics.memories import MEMORIES, with_memory
+from lab.mathematics.estimators import (
+    ALIASES,
+    MEMORIES,
+    OPERATIONS,
+    Estimator,
+    estimator,
+    estimator_names,
+)
+from lab.mathematics.memories import with_memory
 from lab.mathematics.objectives import Objective, objective, objective_names
-from lab.mathematics.recipes import Recipe, parse_gate, recipe
+from lab.mathematics.practice import parse_gate
+from lab.mathematics.recipes import Recipe, recipe
 from lab.mathematics.weights import efficiency, induced_weight, signal_mass
 
 WIDTH, HEIGHT = 60, 10  # of the plot, in characters
@@ -119,7 +127,7 @@ def _parts(chosen: Recipe) -> list[str]:
         gate = parse_gate(chosen.gate)
         thrown = "whose rate K/N is outside" if gate.name == "between" else "that agree"
         bounds = f" [{gate.low:g}, {gate.high:g}]" if gate.name == "between" else ""
-        then = "drawn again from the same" if gate.redraws else "dropped for another"
+        then = "drawn again from the same" if gate.name == "redraw" else "dropped for another"
         lines.append(f"  gate        groups {thrown}{bounds} are {then} problem")
     if chosen.allocation:
         lines.append(f"  allocation  {chosen.allocation} rollouts for a problem")

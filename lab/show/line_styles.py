@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from lab.errors import parse_call
 from lab.mathematics.estimators import OPERATIONS, estimator
 from lab.mathematics.memories import has_memory, with_memory
-from lab.mathematics.objectives import is_mixture, objective, objective_names
+from lab.mathematics.objectives import factor_of, objective, objective_names
 
 
 class LineStyle(NamedTuple):
@@ -121,17 +121,13 @@ FURTHER_DASHES = ((0, (7, 1)), (0, (3, 1, 1, 1)), (0, (1, 2)), (0, (2, 2)), (0, 
 
 
 def line_style(name: str) -> LineStyle:
-    """The line style of an objective or estimator, by its name or spec, or of a mixture.
+    """The line style of an objective or estimator, by its name or spec.
 
-    One that has no look of its own has a made-up one. A multiple such as "0.25 * log_odds" or
-    "log_odds * 0.25" has the look of what it is a multiple of. LabError: there is no such objective
-    or estimator.
+    One that has no look of its own has a made-up one. A multiple such as "0.25 * log_odds" has the
+    look of what it is a multiple of. LabError: there is no such objective or estimator.
     """
-    if is_mixture(name):
-        mixture = objective(name)
-        one, *others = mixture.terms
-        look = made_up_look(name) if others else line_style(one.name)[1:]
-        return LineStyle(mixture.label, *look)
+    if multiple := factor_of(name):
+        return line_style(multiple[1])._replace(label=objective(name).label)
     key, options = parse_call(name)
     if key in OPERATIONS:
         return line_style(options["of"])._replace(label=estimator(name).label)

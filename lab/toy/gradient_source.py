@@ -184,7 +184,7 @@ class GradientSource:
     def restore_accumulated(self, state: dict[str, Tensor]) -> None:
         """Restore what `accumulated` returned; `state` holds other tensors too."""
         if self.memory is not None:
-            self._remember(restored_memory(self.memory, state))
+            self._remember(restored_memory(state))
         if self.practice is not None:
             self.practice.restore_accumulated(state)
         self.spent.restore_accumulated(state)

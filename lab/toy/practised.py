@@ -14,15 +14,15 @@ import torch
 from torch import Tensor
 
 from lab.errors import LabError
-from lab.mathematics.practice import Steps
-from lab.mathematics.recipes import Recipe, recipe
+from lab.mathematics.recipes import recipe
 from lab.shapes import Array, Bool, Float, Int
 from lab.toy.multinomial import draw_counts
 
-PARTS = (
-    "gate, temperature, top_p, top_k, min_p, false_positive, false_negative, loss, clip, clip_high,"
-    " dual and updates"
-)
+# The parts of a recipe that are followed here.
+FOLLOWED = (
+    "gate temperature top_p top_k min_p false_positive false_negative loss clip clip_high dual"
+    " updates"
+).split()
 
 
 @dataclass(frozen=True)
@@ -41,33 +41,21 @@ class Practice:
     """The parts of a recipe that a training in a toy world follows, from their text."""
 
     def __init__(self, estimator: str, N: int, text: str) -> None:
-        self.recipe = whole = recipe(f"{estimator}, {text}", N=N)
-        followed = Recipe(
-            whole.estimator,
-            N,
-            whole.gate,
-            sampler=whole.sampler,
-            judge=whole.judge,
-            loss=whole.loss,
-            steps=Steps(updates=whole.steps.updates),
-        )
-        regularised = whole.loss.kl or whole.loss.entropy
-        if (
-            whole != followed
-            or regularised
-            or whole.redraws
-            or whole.sampler.score_temperature != 1
-        ):
+        self.recipe = recipe(f"{estimator}, {text}", N=N)
+        others = [part for part in self.recipe.parts if part not in FOLLOWED]
+        if others or self.recipe.N != N or self.recipe.redraws:
             raise LabError(
-                f"practice = {text!r} has a part that this world does not follow: it takes {PARTS}"
+                f"practice = {text!r} has a part that this world does not follow: it takes"
+                f" {', '.join(FOLLOWED)}; groups are not redrawn, and rollouts says their number"
             )
+        self.a1, self.a0, _ = self.recipe.sequences(N)
         self.batch: Batch | None = None
         self.K: Tensor | None = None  # of the last batch, how many of each group were accepted
 
     @property
     def updates(self) -> int:
         """Optimiser steps on each batch."""
-        return self.recipe.steps.updates
+        return self.recipe.updates
 
     def loss(
         self,
@@ -93,14 +81,12 @@ class Practice:
         if not whole.sampler.is_policy:
             chances = np.stack([whole.sampler.of(row) for row in chances])
         counts = draw_counts(torch.from_numpy(chances), whole.N, seed).numpy().astype(np.int64)
-        judge = whole.judge
-        accepts = np.where(right, 1 - judge.false_negative, judge.false_positive)
+        accepts = np.where(right, 1 - whole.false_negative, whole.false_positive)
         # The judge throws dice of its own, so that one without errors changes no rollout.
         accepted = np.random.default_rng([seed, 1]).binomial(counts, accepts)
-        a1, a0, _ = whole.sequences(whole.N)
         K = accepted.sum(1)[:, None]
         self.K = torch.from_numpy(K)
-        return Batch(seed, accepted, counts - accepted, a1[K], a0[K], logp)
+        return Batch(seed, accepted, counts - accepted, self.a1[K], self.a0[K], logp)
 
     def metrics(self) -> dict[str, float]:
         """Of the last batch the share of groups that agree; nothing before the first."""

@@ -89,13 +89,12 @@ def with_prefix(prefix: str, state: Mapping[str, torch.Tensor]) -> dict[str, tor
 
 def memory_state(memory: Memory) -> dict[str, torch.Tensor]:
     """What an estimator remembers, for the state of a training; see `restored_memory`."""
-    return {f"memory/{name}": torch.from_numpy(array) for name, array in memory.arrays().items()}
+    return {"memory/window": torch.from_numpy(memory.window)}
 
 
-def restored_memory(memory: Memory, state: Mapping[str, torch.Tensor]) -> Memory:
-    """A memory of the same settings that holds what `memory_state` put into a state."""
-    stored = with_prefix("memory/", state)
-    return memory.restored({name: tensor.numpy() for name, tensor in stored.items()})
+def restored_memory(state: Mapping[str, torch.Tensor]) -> Memory:
+    """The memory that `memory_state` put into a state."""
+    return Memory(state["memory/window"].numpy())
 
 
 def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping[str, str]) -> None:

@@ -16,7 +16,7 @@ from lab.llm.data.prompts import LENGTH
 from lab.llm.engines.base import Completion, Engine, Sampling
 from lab.llm.train.task import judged
 from lab.mathematics.estimators import Estimator
-from lab.mathematics.groups import Group, Rollout, shares
+from lab.mathematics.groups import Group, Rollout
 from lab.mathematics.weights import induced_weight
 
 
@@ -72,7 +72,8 @@ def measured(
     """
     reward = "train pass@1" if estimator.real is None else "mean reward"
     return {
-        **shares(rollouts),
+        "lost": sum(rollout.reward is None for rollout in rollouts) / len(rollouts),
+        "truncated": sum(rollout.truncated for rollout in rollouts) / len(rollouts),
         **group_metrics(estimator, groups, problems, len(rollouts)),
         "mean length": float(np.mean([len(answer.ids) for answer in answers])),
         reward: float(np.mean([r.reward for r in rollouts if r.reward is not None])),
