@@ -148,7 +148,7 @@ class _Rows:
             )
         # Bars between N stars: every way to give N rollouts to the kinds.
         bars = itertools.combinations(range(N + kinds - 1), kinds - 1)
-        cuts = np.array(list(bars), dtype=np.int64).reshape(-1, kinds - 1)
+        cuts = np.array(list(bars), dtype=np.int64).reshape(count, kinds - 1)
         edges = np.pad(cuts, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, N + kinds - 1)))
         groups = np.diff(edges, axis=1) - 1
         log_factorials = np.array([math.lgamma(k + 1) for k in range(N + 1)])
