@@ -28,7 +28,6 @@ CHECKED = (
     "lab.mathematics.objectives",
     "lab.mathematics.pass_rates",
     "lab.mathematics.real_rewards",
-    "lab.mathematics.sequences",
     "lab.mathematics.stats",
     "lab.toy",
     "lab.mathematics.weights",

@@ -120,7 +120,7 @@ def test_a_function_of_p_is_an_objective_integrated_from_one_half():
     assert objective(lambda p: 3).name == "w(p)"
 
 
-def test_a_multiple_has_so_many_times_the_value_and_weight():
+def test_multiples_and_sums_have_those_of_value_and_weight():
     half = 0.5 * objective("ml")
     assert (half.name, half.label, half.citation) == (
         "0.5 * ml",
@@ -130,6 +130,11 @@ def test_a_multiple_has_so_many_times_the_value_and_weight():
     for again in (half, objective("0.5 * ml"), objective("0.25 * (2 * ml)")):
         np.testing.assert_allclose(again.weight(P), 0.5 / P)
         np.testing.assert_allclose(again.value(P), 0.5 * np.log(P))
+    mixed = objective("rl") + half
+    assert (2 * mixed).name == "2 * (rl + 0.5 * ml)" and mixed.label == "RL + 0.5 ML"
+    assert mixed.citation == "Williams 1992; Tajwar et al. 2026, arXiv 2602.02710"
+    np.testing.assert_allclose(mixed.weight(P), 1 + 0.5 / P)
+    np.testing.assert_allclose(mixed.value(P), P + 0.5 * np.log(P))
     with pytest.raises(TypeError):
         "2" * objective("rl")
 

@@ -12,6 +12,7 @@ import shape_checks
 from beartype.roar import BeartypeCallHintViolation
 
 from lab.errors import LabError
+from lab.mathematics.estimators import Sequences
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = """
@@ -79,7 +80,6 @@ def test_the_mathematics_is_checked(module):
 
 
 def test_a_shape_in_an_alias_is_checked():
-    from lab.mathematics.sequences import Sequences
 
     def unequal(N: int) -> Sequences:
         return np.ones(N), np.ones(N + 1)

@@ -1,7 +1,7 @@
 """The catalogue of estimators: one function each, returning (gap, offset) for N rollouts.
 
 Notation: K successes among N, r̄ = K/N, j successes among the other N-1, q = 1-p. Many papers give
-a1(K), the advantage of a right rollout, and a0(K), of a wrong one; `sequences.py` turns them into
+a1(K), the advantage of a right rollout, and a0(K), of a wrong one; `estimators.py` turns them into
 (gap, offset). `limit` is the objective for N to infinity, w_N the weight at N.
 """
 
@@ -14,10 +14,16 @@ from typing import Any
 import numpy as np
 
 from lab.errors import one_of, real, whole
-from lab.mathematics.estimators import RealRewards, register
+from lab.mathematics.estimators import (
+    RealRewards,
+    Sequences,
+    centred,
+    from_success_failure,
+    leave_one_out,
+    register,
+)
 from lab.mathematics.metrics import hit, miss
 from lab.mathematics.objectives import Objective, objective
-from lab.mathematics.sequences import Sequences, centred, from_success_failure, leave_one_out
 from lab.shapes import Array, Float
 
 LOO = "Kool et al. 2019; Ahmadian et al. 2024, arXiv 2402.14740"

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError, one_of, whole
-from lab.mathematics.estimators import Estimator, register
+from lab.mathematics.estimators import Estimator, Sequences, centred, leave_one_out, register
 from lab.mathematics.objectives import Objective, check_pass_rates, objective
-from lab.mathematics.sequences import Sequences, centred, leave_one_out
 from lab.mathematics.weights import binomial, induced_weight
 from lab.shapes import Array, Float
 

@@ -14,9 +14,8 @@ import numpy as np
 
 from lab.errors import LabError, one_of, syntax_tree
 from lab.mathematics.design import from_weight
-from lab.mathematics.estimators import register
+from lab.mathematics.estimators import Sequences, register
 from lab.mathematics.objectives import Objective, objective
-from lab.mathematics.sequences import Sequences
 from lab.shapes import Array
 
 Term = Callable[[Array], Array]  # a part of the formula, as a function of p

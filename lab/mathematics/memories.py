@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import complete_options, parse_call, unknown, whole
-from lab.mathematics.estimators import MEMORIES, Estimator
-from lab.mathematics.sequences import centred
+from lab.mathematics.estimators import MEMORIES, Estimator, centred
 from lab.mathematics.weights import induced_weight
 from lab.shapes import Int
 

@@ -40,7 +40,7 @@ class Objective:
 
     `value(p)` and `weight(p)` take any array of pass rates and return float64 of the same shape;
     both may be infinite at p = 0 or 1. J is defined up to a constant; its docstring says where it
-    is zero. A number times an objective is one: `0.25 * objective("log_odds")`.
+    is zero. Sums and multiples are objectives too: `objective("rl") + 0.5 * objective("ml")`.
     """
 
     name: str
@@ -60,10 +60,19 @@ class Objective:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return self.w(check_pass_rates(p))
 
+    def __add__(self, other: Objective) -> Objective:
+        return Objective(
+            f"{self.name} + {other.name}",
+            f"{self.label} + {other.label}",
+            "; ".join(dict.fromkeys(text for text in (self.citation, other.citation) if text)),
+            lambda p: self.J(p) + other.J(p),
+            lambda p: self.w(p) + other.w(p),
+        )
+
     def __rmul__(self, factor: float) -> Objective:
         if not isinstance(factor, (int, float)):
             return NotImplemented
-        part = "({})" if factor_of(self.name) else "{}"
+        part = "({})" if " * " in self.name or " + " in self.name else "{}"
         return Objective(
             f"{factor:g} * {part.format(self.name)}",
             f"{factor:g} {part.format(self.label)}",

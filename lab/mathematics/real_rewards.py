@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError, real, write_call
-from lab.mathematics.estimators import OPERATIONS, Estimator, RealRewards, estimator
+from lab.mathematics.estimators import OPERATIONS, Estimator, RealRewards, Sequences, estimator
 from lab.mathematics.groups import check_real
-from lab.mathematics.sequences import Sequences
 from lab.mathematics.weights import finite_objective
 from lab.shapes import Float
 
@@ -81,18 +80,14 @@ OPERATIONS["lift"] = lift
 def _sequences(binary: Estimator, range_: dict[str, float], N: int) -> Sequences:
     """Those of the binary estimator. LabError: its groups of N need a range that is not given."""
     a1, a0 = binary.success_failure(N)
-    missing = {}
-    if "low" not in range_ and a1[N] != 0:
-        missing["low"] = f"right the advantage {a1[N]:g}"
-    if "high" not in range_ and a0[0] != 0:
-        missing["high"] = f"wrong the advantage {a0[0]:g}"
+    paid = {"low": a1[N], "high": a0[0]}  # of groups that are all right, and all wrong
+    missing = [end for end in paid if paid[end] != 0 and end not in range_]
     if missing:
         spec = write_call(binary.name, binary.options)
-        needed = " and ".join(missing)
-        example = write_call("lift", {"of": spec} | {"low": 0, "high": 1})
+        example = write_call("lift", {"of": spec, "low": 0, "high": 1})
         raise LabError(
-            f"{spec} gives groups of {N} that are all {' and all '.join(missing.values())}: to lift"
-            f" it, declare {needed} of the rewards, for example {example}"
+            f"{spec} pays groups of {N} that agree: to lift it, declare {' and '.join(missing)} of"
+            f" the rewards, for example {example}"
         )
     return binary.coefficients(N)
 
@@ -156,8 +151,7 @@ def lifted_objective(
         raise LabError(f"levels {tau.tolist()}: give the rewards as a list, ascending")
     if pi.shape[-1:] != tau.shape or (pi < 0).any() or (abs(pi.sum(-1) - 1) > 1e-9).any():
         raise LabError(
-            f"chances of shape {pi.shape} for {len(tau)} levels: give one probability for each"
-            " level, on the last axis, summing to 1"
+            f"chances of shape {pi.shape}: give one probability for each level, summing to 1"
         )
     start = tau[0]
     if chosen.real is not None:

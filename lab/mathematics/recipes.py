@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError, one_of, syntax_tree, unknown
-from lab.mathematics.estimators import Estimator, estimator
+from lab.mathematics.estimators import Estimator, estimator, from_success_failure
 from lab.mathematics.exact_updates import Law, law
 from lab.mathematics.formula import formula_weight
 from lab.mathematics.objectives import check_pass_rates
 from lab.mathematics.practice import Practice, Sampler
-from lab.mathematics.sequences import from_success_failure
 from lab.mathematics.softmax import SoftmaxPolicy
 from lab.mathematics.token_loss import Loss
 from lab.mathematics.weights import binomial, binomial_mean
