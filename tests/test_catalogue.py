@@ -628,11 +628,3 @@ def test_pacs_anchor_is_pacs_under_the_name_that_recorded_runs_hold(options):
     assert old.spec.startswith("pacs_anchor") and new.spec.startswith("pacs")
     assert "pacs" in lab.estimator_names() and "pacs_anchor" not in lab.estimator_names()
     assert "at its anchor" in new.about.splitlines()[0]
-
-
-def test_an_alias_cannot_be_registered_again():
-    def pacs_anchor(N):
-        return np.ones(N), np.zeros(N)
-
-    with pytest.raises(lab.LabError, match="estimator 'pacs_anchor' is registered already"):
-        lab.register()(pacs_anchor)

@@ -272,18 +272,13 @@ def test_an_estimator_passes_through_but_takes_no_further_options():
 
 
 def test_rules_are_printed_in_words():
-    assert (
-        str(lab.estimator("maxrl").rules)
-        == "group of one: error; all wrong: zero; all right: zero; zero mean in every group, eps 0"
+    assert str(lab.estimator("grpo(ddof=1, eps=1e-6)", singleton="zero").rules) == (
+        "group of one: zero; all wrong: zero; all right: zero; zero mean in every group, eps 1e-06,"
+        " ddof 1"
     )
-    assert (
-        str(lab.estimator("grpo(ddof=1, eps=1e-6)", singleton="zero").rules)
-        == "group of one: zero; all wrong: zero; all right: zero; zero mean in every group, eps"
-        " 1e-06, ddof 1"
-    )
-    assert (
-        str(lab.estimator("nsr").rules)
-        == "group of one: scored; all wrong: kept; all right: zero; not zero mean in every group"
+    assert str(lab.estimator("lift(maxrl_eq7, high=1)").rules) == (
+        "group of one: scored; all wrong: kept; all right: zero; not zero mean in every group;"
+        " right and wrong are the highest and the lowest reward"
     )
 
 
@@ -304,18 +299,19 @@ def test_a_new_estimator_of_five_lines_has_advantages_weight_and_rules(catalogue
     )
     np.testing.assert_allclose(lab.induced_weight("quadratic(scale=2)", 5, p), 2 * p**2, atol=1e-15)
     np.testing.assert_allclose(lab.bias("quadratic", 9, p), 0, atol=1e-15)
-    assert (
-        str(lab.estimator("quadratic").rules)
-        == "group of one: error; all wrong: zero; all right: kept; not zero mean in every group"
-    )
+    assert lab.estimator("quadratic").rules.all_right == "kept"
     with pytest.raises(lab.LabError, match="did you mean 'quadratic'"):
         lab.estimator("quadratc")
 
 
-def test_a_taken_name_cannot_be_registered_again(catalogue):
-    def rloo(N):
+@pytest.mark.parametrize(
+    "name", ["rloo", "pacs_anchor", "lift"]
+)  # an entry, an alias, an operation
+def test_a_taken_name_cannot_be_registered_again(catalogue, name):
+    def taken(N):
         return np.ones(N), np.ones(N)
 
-    with pytest.raises(lab.LabError, match="'rloo' is registered already"):
-        lab.register()(rloo)
+    taken.__name__ = name
+    with pytest.raises(lab.LabError, match=f"'{name}' is registered already"):
+        lab.register()(taken)
     assert lab.advantages("rloo", np.array([1, 0])).tolist() == [1, -1]

@@ -332,11 +332,6 @@ def test_an_estimator_of_ones_own_can_be_lifted(monkeypatch):
 
     A = lab.advantages("lift(twice)", np.array([0.25, 1.0]))
     assert A.tolist() == [-1.5, 1.5]
-    with pytest.raises(lab.LabError, match="estimator 'lift' is registered already"):
-
-        @lab.register("lift")
-        def thrice(N):
-            """An alias that is taken."""
 
 
 def test_the_objective_of_binary_rewards_is_that_of_the_binary_estimator():
