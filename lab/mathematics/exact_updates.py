@@ -158,8 +158,6 @@ class _Rows:
         for start in range(0, count, size):
             yield groups[start : start + size], chance[start : start + size]
 
-    # --- Where a group leads ----------------------------------------------------------------------
-
     def moved(
         self, counts: Int[np.ndarray, "g rows"]
     ) -> tuple[Float[np.ndarray, "g parameters"], Float[np.ndarray, " g"]]:

@@ -67,19 +67,11 @@ class Sampler:
 
 @dataclass(frozen=True)
 class Gate:
-    """Which groups enter the step; written "drop", "redraw" or "between(low, high)"."""
+    """Which groups enter the step; `name` is "drop", "redraw" or "between", which has bounds."""
 
     name: str
     low: float = 0.0
     high: float = 1.0
-
-    @property
-    def spec(self) -> str:
-        """The text from which `parse_gate` makes it again."""
-        if self.name != "between":
-            return self.name
-        low, high = (repr(bound).removesuffix(".0") for bound in (self.low, self.high))
-        return f"between({low}, {high})"
 
     def keeps(self, N: int) -> Bool[np.ndarray, " {N}+1"]:
         """Whether a group with K of N right is kept, for K = 0 .. N."""
@@ -148,13 +140,14 @@ class Practice:
         for name in ("false_positive", "false_negative", "lost_right", "lost_wrong"):
             real(name, getattr(self, name), 0, 1)
         if self.gate is not None:
-            object.__setattr__(self, "gate", parse_gate(self.gate).spec)
+            parse_gate(self.gate)
 
     @property
     def parts(self) -> dict[str, Any]:
         """The parts that are not left out, by name, as `recipe` takes them."""
         said = _said(self)
-        return {name: said[name] for name in said if name not in ("estimator", "N")}
+        del said["estimator"], said["N"]
+        return said
 
     @property
     def spec(self) -> str:

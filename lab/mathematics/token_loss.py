@@ -14,10 +14,6 @@ import numpy as np
 from lab.errors import LabError, one_of, real
 from lab.shapes import Array, Float, Num, Shaped
 
-KINDS = ("clip", "cispo", "score")
-AGGREGATIONS = ("sequence-sum", "sequence-mean", "token-mean")
-KL_ESTIMATORS = ("k1", "k2", "k3", "k3_ratio")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
@@ -49,10 +45,10 @@ class Loss:
     entropy: float = 0.0
 
     def __post_init__(self) -> None:
-        one_of("loss", self.loss, KINDS)
+        one_of("loss", self.loss, ("clip", "cispo", "score"))
         one_of("ratio", self.ratio, ("token", "sequence"))
-        one_of("aggregation", self.aggregation, AGGREGATIONS)
-        one_of("kl_estimator", self.kl_estimator, KL_ESTIMATORS)
+        one_of("aggregation", self.aggregation, ("sequence-sum", "sequence-mean", "token-mean"))
+        one_of("kl_estimator", self.kl_estimator, ("k1", "k2", "k3", "k3_ratio"))
         if self.clip is not None:
             real("clip", self.clip, 0)
         if self.clip_high is not None:
