@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from enumeration import binomial_row, reward_vectors
-from safetensors.torch import load_file
 from toy_trainings import taken_up_anywhere, told
 
 import lab
@@ -19,7 +18,6 @@ from lab.show.explain import explain
 from lab.show.line_styles import line_style
 from lab.show.weighting import trained_weighting
 from lab.toy.gradient_source import GradientSource
-from lab.training.checkpoint import memory_state, restored_memory, save_tensors
 from lab.training.records import Record
 
 N = 4
@@ -122,18 +120,6 @@ def test_observing_changes_nothing_but_what_it_returns():
     memory.observe(BATCHES[3], N)
     np.testing.assert_array_equal(memory.window, before)
     np.testing.assert_array_equal(frozen.coefficients(N), [gap, offset])
-
-
-def test_what_a_checkpoint_holds_gives_the_same_memory_to_the_bit(tmp_path):
-    memory = after(SPEC, BATCHES)
-    save_tensors(tmp_path / "memory.safetensors", memory_state(memory), {})
-    again = restored_memory(load_file(tmp_path / "memory.safetensors"))
-    for one, other in zip(
-        again.observe(BATCHES[0], N).estimator().coefficients(N),
-        memory.observe(BATCHES[0], N).estimator().coefficients(N),
-        strict=True,
-    ):
-        assert one.tolist() == other.tolist()
 
 
 def test_a_record_says_the_frozen_weight():

@@ -25,7 +25,6 @@ from lab.shapes import Bool, Float, Shaped
 from lab.toy.multinomial import RolloutsSpent, draw_counts, draw_counts_until, listed
 from lab.toy.practised import Practice
 from lab.toy.worlds import World
-from lab.training.checkpoint import memory_state, restored_memory
 
 
 class GradientSource:
@@ -177,14 +176,16 @@ class GradientSource:
 
     def accumulated(self) -> dict[str, Tensor]:
         """The memory and the rollouts spent, as named tensors; empty where there are none."""
-        memory = {} if self.memory is None else memory_state(self.memory)
+        seen = (
+            {} if self.memory is None else {"memory/window": torch.from_numpy(self.memory.window)}
+        )
         practised = {} if self.practice is None else self.practice.accumulated()
-        return memory | self.spent.accumulated() | practised
+        return seen | self.spent.accumulated() | practised
 
     def restore_accumulated(self, state: dict[str, Tensor]) -> None:
         """Restore what `accumulated` returned; `state` holds other tensors too."""
         if self.memory is not None:
-            self._remember(restored_memory(state))
+            self._remember(Memory(state["memory/window"].numpy()))
         if self.practice is not None:
             self.practice.restore_accumulated(state)
         self.spent.restore_accumulated(state)

@@ -17,7 +17,6 @@ from typing import Any
 import torch
 
 from lab.errors import LabError
-from lab.mathematics.memories import Memory
 
 PIECE = 2**26  # bytes of a tensor that are on the host at a time while it is written
 # As the safetensors format spells them.
@@ -85,16 +84,6 @@ def with_prefix(prefix: str, state: Mapping[str, torch.Tensor]) -> dict[str, tor
     return {
         key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)
     }
-
-
-def memory_state(memory: Memory) -> dict[str, torch.Tensor]:
-    """What an estimator remembers, for the state of a training; see `restored_memory`."""
-    return {"memory/window": torch.from_numpy(memory.window)}
-
-
-def restored_memory(state: Mapping[str, torch.Tensor]) -> Memory:
-    """The memory that `memory_state` put into a state."""
-    return Memory(state["memory/window"].numpy())
 
 
 def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping[str, str]) -> None:
