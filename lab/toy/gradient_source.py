@@ -176,11 +176,10 @@ class GradientSource:
 
     def accumulated(self) -> dict[str, Tensor]:
         """The memory and the rollouts spent, as named tensors; empty where there are none."""
-        seen = (
-            {} if self.memory is None else {"memory/window": torch.from_numpy(self.memory.window)}
-        )
-        practised = {} if self.practice is None else self.practice.accumulated()
-        return seen | self.spent.accumulated() | practised
+        state = dict(self.spent.accumulated())
+        if self.memory is not None:
+            state["memory/window"] = torch.from_numpy(self.memory.window)
+        return state if self.practice is None else state | self.practice.accumulated()
 
     def restore_accumulated(self, state: dict[str, Tensor]) -> None:
         """Restore what `accumulated` returned; `state` holds other tensors too."""
