@@ -277,8 +277,7 @@ def test_rules_are_printed_in_words():
         " ddof 1"
     )
     assert str(lab.estimator("lift(maxrl_eq7, high=1)").rules) == (
-        "group of one: scored; all wrong: kept; all right: zero; not zero mean in every group;"
-        " right and wrong are the highest and the lowest reward"
+        "group of one: scored; all lowest: kept; all highest: zero; not zero mean in every group"
     )
 
 

@@ -97,9 +97,10 @@ class Rules:
     real: bool = False
 
     def __str__(self) -> str:
+        wrong, right = ("lowest", "highest") if self.real else ("wrong", "right")
         parts = [
             f"group of one: {self.singleton}",
-            f"all wrong: {self.all_wrong}; all right: {self.all_right}",
+            f"all {wrong}: {self.all_wrong}; all {right}: {self.all_right}",
             f"{'zero' if self.zero_mean else 'not zero'} mean in every group",
         ]
         if self.eps is not None:
@@ -107,9 +108,7 @@ class Rules:
         if self.ddof is not None:
             parts[-1] += f", ddof {self.ddof}"
         if self.wrong_paid:
-            parts.append("WARNING: some wrong rollouts are paid")
-        if self.real:
-            parts.append("right and wrong are the highest and the lowest reward")
+            parts.append(f"WARNING: some {wrong} rollouts are paid")
         return "; ".join(parts)
 
 
