@@ -14,6 +14,11 @@ ESTIMATOR = (
     "an estimator (lab.estimator_names()); with gradient = 'exact' an objective"
     " (lab.objective_names())"
 )
+GRADIENTS = ("sampled", "expected", "exact")
+GRADIENT = (
+    "sampled: gradient from N rollouts; expected: its mean over all draws; exact: w(p) itself (with"
+    " ml, cross-entropy: maximum likelihood)"
+)
 STOPPING = (
     "a stopping rule (lab.stopping) in place of N rollouts, such as until(right=1, cap=64); it"
     " needs estimator = 'reinforce' and rollouts = its cap; empty: N rollouts"
@@ -25,18 +30,20 @@ PRACTICE = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class TabularConfig(Config):
-    """Softmax problems with exact gradients (`lab.toy.tabular`)."""
+class SoftmaxConfig(Config):
+    """What the worlds share in which a policy is one softmax (`lab.toy.gradient_source`)."""
 
     estimator: str = setting(ESTIMATOR)
-    gradient: str = setting(
-        "sampled: gradient from sampled rollouts; expected: its mean over all draws; "
-        "exact: w(p) itself",
-        choices=("sampled", "expected", "exact"),
-    )
+    gradient: str = setting(GRADIENT, choices=GRADIENTS)
     rollouts: int = setting("N, rollouts per problem and step", least=1, most=4096)
     stopping: str = setting(STOPPING, default="")
     practice: str = setting(PRACTICE, default="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TabularConfig(SoftmaxConfig):
+    """Softmax problems with exact gradients (`lab.toy.tabular`)."""
+
     problems: int = setting("number of problems, each with its own softmax", least=4, most=100_000)
     answers: int = setting("answers per problem, one of them right", least=2, most=10_000)
     hardest: float = setting("lowest initial pass rate", least=1e-6, most=0.999)
@@ -57,18 +64,9 @@ class TabularConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DigitsConfig(Config):
+class DigitsConfig(SoftmaxConfig):
     """Handwritten digits (`lab.toy.images.train_digits`)."""
 
-    estimator: str = setting(ESTIMATOR)
-    gradient: str = setting(
-        "sampled: gradient from N sampled labels; expected: its mean over all draws; "
-        "exact: w(p) itself (with ml, cross-entropy)",
-        choices=("sampled", "expected", "exact"),
-    )
-    rollouts: int = setting("N, labels sampled per image and step", least=1, most=4096)
-    stopping: str = setting(STOPPING, default="")
-    practice: str = setting(PRACTICE, default="")
     width: int = setting("channels of the first residual block", least=4, most=256)
     batch: int = setting("images per step", least=2, most=1437)
     steps: int = setting("gradient steps", least=1, most=1_000_000)
@@ -81,18 +79,9 @@ class DigitsConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImagesConfig(Config):
+class ImagesConfig(SoftmaxConfig):
     """Images of up to a thousand classes and more (`lab.toy.images`)."""
 
-    estimator: str = setting(ESTIMATOR)
-    gradient: str = setting(
-        "sampled: gradient from N sampled labels; expected: its mean over all draws; "
-        "exact: w(p) itself (with ml, cross-entropy)",
-        choices=("sampled", "expected", "exact"),
-    )
-    rollouts: int = setting("N, labels sampled per image and step", least=1, most=4096)
-    stopping: str = setting(STOPPING, default="")
-    practice: str = setting(PRACTICE, default="")
     data: str = setting(
         "images: scikit-learn's digits, generated on the fly, or a local copy of ImageNet",
         choices=("digits", "procedural", "imagenet"),
@@ -212,12 +201,7 @@ class MazeConfig(MazeStartConfig):
     """Reinforcement learning in mazes, after the start (`lab.toy.maze.train`)."""
 
     estimator: str = setting(ESTIMATOR)
-    gradient: str = setting(
-        "sampled: gradient from N rollouts; expected: its mean over all draws; "
-        "exact: w(p) itself (with ml, maximum likelihood)",
-        choices=("sampled", "expected", "exact"),
-        default="sampled",
-    )
+    gradient: str = setting(GRADIENT, choices=GRADIENTS, default="sampled")
     rollouts: int = setting("N, rollouts per maze and step", least=1, most=65_536)
     stopping: str = setting(STOPPING, default="")
     entropy_bonus: float = setting(
