@@ -128,18 +128,13 @@ def shortest_paths(walls) -> list:
 # --- Walking ------------------------------------------------------------------------------------
 
 
-def verify(walls, tokens) -> tuple[str, int, list]:
-    """How a rollout ends, its moves up to the wall, the goal or the end, and the places from the
-    start on.
-
-    The last two count only as long as moves are made: they stop before a token that is none.
-    """
-    goal, place, places, met = (len(walls) - 2,) * 2, (1, 1), [(1, 1)], "short"
+def verify(walls, tokens) -> str:
+    """How a rollout ends, by the moves up to the wall, the goal or the first other token."""
+    goal, place, met = (len(walls) - 2,) * 2, (1, 1), "short"
     for token in tokens:
         if token not in MOVES:
             break
         place = place[0] + MOVES[token][0], place[1] + MOVES[token][1]
-        places.append(place)
         if walls[place[0]][place[1]]:
             met = "wall"
             break
@@ -147,7 +142,7 @@ def verify(walls, tokens) -> tuple[str, int, list]:
             met = "right"
             break
     if DONE not in tokens:
-        met = "endless"
-    elif any(token not in MOVES for token in tokens[: tokens.index(DONE)]):
-        met = "garbled"
-    return met, len(places) - 1, places
+        return "endless"
+    if any(token not in MOVES for token in tokens[: tokens.index(DONE)]):
+        return "garbled"
+    return met

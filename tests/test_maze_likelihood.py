@@ -22,7 +22,6 @@ from lab.toy import maze_likelihood, maze_policy
 from lab.toy.maze import MazeExactRL, MazeRL
 from lab.toy.maze_env import (
     DONE,
-    EOS,
     UP,
     Mazes,
     MazeStream,
@@ -30,13 +29,11 @@ from lab.toy.maze_env import (
     evaluation_mazes,
     is_held_out,
     moves_to_goal,
-    open_walls,
     walk,
 )
 from lab.toy.maze_likelihood import find_right_answers, log_pass_rates, pass_rates
 from lab.toy.maze_policy import MazePolicy, load_policy
 from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer
-from lab.toy.tree_sampling import sample_tree, share_prefixes
 
 CPU = torch.device("cpu")
 TINY = TransformerConfig(16, 2, 4, 2, 24, 32, 160)
@@ -56,7 +53,7 @@ def grid(mazes: Mazes, which: int) -> tuple:
 def small_mazes() -> Mazes:
     """The four trees of 5x5, and the grid without inner walls, in which two ways are right."""
     trees = evaluation_mazes(5, 4, CPU, held_out=False)
-    open_grid = open_walls(trees[:1], torch.ones(1, 5, 5, dtype=torch.bool))
+    open_grid = draw(5, 1, 0, "a", 0, CPU, loops=1)
     return Mazes(torch.cat((trees.walls, open_grid.walls)), torch.cat((trees.path, open_grid.path)))
 
 
@@ -70,7 +67,7 @@ def every_answer() -> list[list[tuple[int, ...]]]:
     ]
     mazes = small_mazes()
     grids = [grid(mazes, which) for which in range(len(mazes))]
-    return [[one for one in said if slow_maze.verify(walls, one)[0] == "right"] for walls in grids]
+    return [[one for one in said if slow_maze.verify(walls, one) == "right"] for walls in grids]
 
 
 def whole_sequences(model: Transformer, prompt: torch.Tensor, answers) -> torch.Tensor:
@@ -291,11 +288,11 @@ def test_the_loss_of_a_step_has_the_gradient_of_the_weighted_pass_rates(taught, 
 
 
 def test_sampled_gradients_are_on_average_the_expected_one(taught):
-    """MaxRL with N = 64, by the mean of 40 steps; each is scaled back from its mean length."""
+    """MaxRL with N = 64, by the mean of 25 steps; each is scaled back from its mean length."""
     model, mazes = taught
     world = world_of(taught, "maxrl", "sampled", 64)
     sampled = []
-    for step in range(40):
+    for step in range(25):
         (loss,) = world.losses(step)
         sampled.append(gradient_of(model, loss * world.step_statistics["mean length"][-1]))
     length = float(((mazes.path >= 0).sum(1) + 1).float().mean())
@@ -304,20 +301,6 @@ def test_sampled_gradients_are_on_average_the_expected_one(taught):
     along = torch.stack(sampled) @ expected / expected.square().sum()
     error = along.std() / math.sqrt(len(along))
     assert abs(along.mean() - 1) < 4.5 * error < 0.6
-
-
-# --- Sequences as rollouts ----------------------------------------------------------------------
-
-
-def test_sequences_that_were_sampled_get_the_tree_that_sampling_them_grew():
-    model, mazes = perturbed(fresh_transformer(0, TINY)), draw(7, 3, 0, "a", 0, CPU)
-    numbers = torch.rand(3, 40, 6, generator=torch.Generator().manual_seed(0))
-    with torch.no_grad():
-        sampled = sample_tree(model, read(model, mazes), 40, 6, [DONE, EOS], numbers)
-    again = share_prefixes(sampled.tokens, sampled.mask, sampled.logp)
-    assert torch.equal(again.logit_rows * sampled.mask, sampled.logit_rows)
-    for name in ("tokens", "depths", "problems", "slots", "visible"):
-        assert torch.equal(getattr(again.tree, name), getattr(sampled.tree, name)), name
 
 
 # --- Mazes --------------------------------------------------------------------------------------
@@ -466,19 +449,3 @@ def test_the_recorded_runs_are_still_those_that_their_sweep_lists(sweep):
     recorded = json.loads((project().results / sweep / "maze.json").read_text())
     listed = read_sweep(project().sweeps / f"{sweep}.toml").items
     assert {item.run.id for item in listed} == set(recorded)
-
-
-def test_a_recorded_run_is_not_opened_for_an_exact_one(runs):
-    recorded = json.loads((project().results / "maze" / "maze.json").read_text())
-    params = next(iter(recorded.values()))["params"]
-    exact = experiment("maze").configure("laptop", params["parameters"])
-    sampled = experiment("maze").configure(
-        "laptop", params["parameters"] | {"pass_rates": "sampled"}
-    )
-    folder = runs / "maze" / "one"
-    folder.mkdir(parents=True)
-    (folder / "params.json").write_text(json.dumps(params))
-    (folder / "provenance.json").write_text("{}")
-    assert Run(folder).open(sampled).params == params
-    with pytest.raises(LabError, match="holds a run with pass_rates = 'sampled', but 'exact'"):
-        Run(folder).open(exact)

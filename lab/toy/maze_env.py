@@ -14,10 +14,10 @@ a GPU.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
 
 import numpy as np
 import torch
@@ -36,9 +36,10 @@ PAD, BOS, EOS, _, GRID_START, GRID_END, PATH_START, DONE, PATH, WALL, GOAL, STAR
 )
 OUTCOMES = ("right", "wall", "short", "endless", "garbled")
 TICKS = 2**20  # of a clock in a unit of time
-NEVER = 2**30  # the time, in ticks, at which places outside the grid join
+NEVER = 2**29  # ticks until what never is reached; twice as many fit into an int32
 HELD_OUT = 32  # one maze in 32 is never trained on
 STEPS_PER_DRAW = 64  # training steps whose mazes are generated together
+MOST_DRAWS = 16  # in which the mazes of an evaluation are looked for
 
 
 @dataclass(frozen=True)
@@ -114,74 +115,52 @@ def check_size(size: int) -> int:
 
 def grow(
     clocks: Float[Tensor, "cells cells mazes"], choices: Float[Tensor, "cells cells mazes"]
-) -> Mazes:
-    """Mazes from random numbers.
+) -> Bool[Tensor, "mazes size size"]:
+    """The walls of mazes from random numbers.
 
     `clocks` are Exp(1), the time from the first neighbour's joining to a cell's own; `choices` are
     uniform in [0, 1), and select a neighbour that had joined.
     """
-    cells, _, count = clocks.shape
     # Integers add exactly. Adding 1 makes every cell join after its parent.
-    ticks = (clocks * TICKS).int() + 1
-    times = ticks.new_full((cells + 2, cells + 2, count), NEVER)
-    times[1, 1] = 0
-    inner = times[1:-1, 1:-1]
-    up = times[:-2, 1:-1]
-    down = times[2:, 1:-1]
-    left = times[1:-1, :-2]
-    right = times[1:-1, 2:]
-    swept = torch.empty_like(ticks)
-    settled = False
-    while not settled:
-        for _ in range(4):  # comparing costs as much as a sweep, so compare after every fourth
-            torch.minimum(up, down, out=swept)
-            torch.minimum(swept, torch.minimum(left, right), out=swept).add_(ticks)
-            swept[0, 0] = 0
-            last = inner.clone()
-            inner[:] = swept
-        settled = torch.equal(last, swept)
-
+    times = first_times((clocks * TICKS).int() + 1, source=(0, 0))
     # Of the neighbours that joined earlier: how many there are among the first 1, 2, 3 and 4.
-    earlier = [(up < inner).to(torch.int8)]
-    for neighbour in (down, left, right):
-        earlier.append(earlier[-1] + (neighbour < inner))
+    joined_earlier = torch.stack(neighbours(times)) < times[1:-1, 1:-1]
+    earlier = joined_earlier.cumsum(0, dtype=torch.int8)
     # Rounding may bring the product up to the number of candidates itself.
     candidate = torch.minimum((choices * earlier[-1]).to(torch.int8), earlier[-1] - 1)
     # The direction of the parent: 0 to 3 for up, down, left, right, and -1 for the start.
-    parent = torch.zeros_like(candidate)
-    for number in earlier[:-1]:
-        parent += (number <= candidate).to(torch.int8)
+    parent = (earlier[:-1] <= candidate).sum(0)
     parent[0, 0] = -1
-    return Mazes(_walls(parent), _path(parent))
-
-
-def _walls(parent: Int[Tensor, "cells cells mazes"]) -> Bool[Tensor, "mazes size size"]:
-    """The walls, from each cell's direction to its parent."""
     cells, _, count = parent.shape
-    walls = torch.ones(2 * cells + 1, 2 * cells + 1, count, dtype=torch.bool, device=parent.device)
+    walls = clocks.new_ones(2 * cells + 1, 2 * cells + 1, count, dtype=torch.bool)
     walls[1::2, 1::2] = False
     walls[2:-1:2, 1::2] = (parent[1:] != 0) & (parent[:-1] != 1)
     walls[1::2, 2:-1:2] = (parent[:, 1:] != 2) & (parent[:, :-1] != 3)
     return walls.permute(2, 0, 1).contiguous()
 
 
-def _path(parent: Int[Tensor, "cells cells mazes"]) -> Int[Tensor, "mazes longest"]:
-    """The moves from start to goal: the goal's line of parents, read backwards."""
-    cells, _, count = parent.shape
-    parent = parent.reshape(cells * cells, count)
-    # By direction. The last entry is for direction -1, the start, which has no parent.
-    offsets = torch.tensor([-cells, cells, -1, 1, 0], device=parent.device)
-    cell = torch.full((1, count), cells * cells - 1, device=parent.device)
-    directions = []
-    while cell.any():
-        directions.append(parent.gather(0, cell))
-        cell = cell + offsets[directions[-1].long()]
-    back = torch.cat(directions).T
-    length = (back >= 0).sum(1, keepdim=True)
-    order = length - 1 - torch.arange(back.shape[1], device=back.device)
-    # ^ 1 reverses a move: up and down, left and right.
-    moves = torch.where(order >= 0, back.gather(1, order.clamp_min(0)) ^ 1, -1)
-    return moves.repeat_interleave(2, dim=1).long()  # cells are two places apart
+def first_times(
+    delays: Int[Tensor, "rows columns mazes"], source: tuple[int, int]
+) -> Int[Tensor, "rows_plus_2 columns_plus_2 mazes"]:
+    """When each place is first reached from the source, with a margin that never is.
+
+    A place is reached so many ticks after its first neighbour as its delay says, at most NEVER.
+    """
+    rows, columns, count = delays.shape
+    times = delays.new_full((rows + 2, columns + 2, count), NEVER)
+    inner = times[1:-1, 1:-1]
+    last = torch.zeros_like(inner)
+    while not torch.equal(last, inner):
+        last = inner.clone()
+        nearest = functools.reduce(torch.minimum, neighbours(times))
+        inner[:] = (nearest + delays).clamp_max(NEVER)
+        inner[source] = 0
+    return times
+
+
+def neighbours(table: Int[Tensor, "rows_plus_2 columns_plus_2 mazes"]) -> tuple[Tensor, ...]:
+    """What a table with a margin says above, below, left and right of each place."""
+    return table[:-2, 1:-1], table[2:, 1:-1], table[1:-1, :-2], table[1:-1, 2:]
 
 
 def moves_to_goal(walls: Bool[Tensor, "mazes size size"]) -> Int[Tensor, "mazes size size"]:
@@ -190,19 +169,8 @@ def moves_to_goal(walls: Bool[Tensor, "mazes size size"]) -> Int[Tensor, "mazes 
     >>> moves_to_goal(draw(5, 1, 0, "example", 0, torch.device("cpu")).walls)[0, 1, 1].item()
     4
     """
-    count, size, _ = walls.shape
-    moves = walls.new_full((count, size + 2, size + 2), NEVER, dtype=torch.int32)
-    moves[:, size - 1, size - 1] = 0  # the goal is (size - 2, size - 2); here with a margin of 1
-    inner = moves[:, 1:-1, 1:-1]
-    settled = False
-    while not settled:
-        last = inner.clone()
-        vertical = torch.minimum(moves[:, :-2, 1:-1], moves[:, 2:, 1:-1])
-        horizontal = torch.minimum(moves[:, 1:-1, :-2], moves[:, 1:-1, 2:])
-        nearer = (torch.minimum(vertical, horizontal) + 1).clamp_max(NEVER)
-        inner[:] = torch.minimum(last, torch.where(walls, NEVER, nearer))
-        settled = torch.equal(last, inner)
-    return inner
+    delays = torch.where(walls, NEVER, 1).int().permute(1, 2, 0).contiguous()
+    return first_times(delays, source=(-2, -2))[1:-1, 1:-1].permute(2, 0, 1)
 
 
 def draw(
@@ -216,32 +184,27 @@ def draw(
 ) -> Mazes:
     """`count` mazes, a function of the seed, the stream's name and the number on every device.
 
-    `loops` is the share of inner walls that `open_walls` opens.
+    `loops` is the share of the walls between two cells that are opened.
     """
     random = generator(seed, stream, number)
     cells = check_size(size) // 2
     clocks = random.standard_exponential((cells, cells, count), dtype=np.float32)
     choices = random.random((cells, cells, count), dtype=np.float32)
-    mazes = grow(torch.from_numpy(clocks).to(device), torch.from_numpy(choices).to(device))
-    if not loops:
-        return mazes
-    chances = random.random((count, size, size), dtype=np.float32)
-    return open_walls(mazes, torch.from_numpy(chances < loops).to(device))
+    walls = grow(torch.from_numpy(clocks).to(device), torch.from_numpy(choices).to(device))
+    if loops:
+        chances = random.random((count, size, size), dtype=np.float32)
+        opened = torch.from_numpy(chances < loops).to(device)
+        walls[:, 2:-1:2, 1::2] &= ~opened[:, 2:-1:2, 1::2]
+        walls[:, 1::2, 2:-1:2] &= ~opened[:, 1::2, 2:-1:2]
+    return Mazes(walls, shortest_paths(walls))
 
 
-def open_walls(mazes: Mazes, opened: Bool[Tensor, "mazes size size"]) -> Mazes:
-    """The mazes without those walls between two of their cells that are in `opened`.
-
-    `path` becomes one of the shortest paths: at every place the first move of up, down, left and
-    right that leads nearer to the goal.
-    """
-    walls = mazes.walls.clone()
-    walls[:, 2:-1:2, 1::2] &= ~opened[:, 2:-1:2, 1::2]
-    walls[:, 1::2, 2:-1:2] &= ~opened[:, 1::2, 2:-1:2]
-    size = mazes.size
+def shortest_paths(walls: Bool[Tensor, "mazes size size"]) -> Int[Tensor, "mazes longest"]:
+    """One shortest path of each maze, as in `Mazes`: always the first move that leads nearer."""
+    size, device = walls.shape[1], walls.device
     distance = moves_to_goal(walls).flatten(1)
-    offsets = torch.tensor([-size, size, -1, 1], device=walls.device)
-    place = torch.full((len(walls), 1), size + 1, device=walls.device)
+    offsets = torch.tensor([-size, size, -1, 1], device=device)
+    place = torch.full((len(walls), 1), size + 1, device=device)
     remaining = distance.gather(1, place)
     moves = []
     while remaining.any():
@@ -250,7 +213,7 @@ def open_walls(mazes: Mazes, opened: Bool[Tensor, "mazes size size"]) -> Mazes:
         moves.append(move)
         place = place + torch.where(move >= 0, offsets[move], 0)
         remaining = distance.gather(1, place)
-    return Mazes(walls, torch.cat(moves, 1))
+    return torch.cat(moves, 1)
 
 
 def is_held_out(mazes: Mazes) -> Bool[Tensor, " mazes"]:
@@ -262,7 +225,7 @@ def is_held_out(mazes: Mazes) -> Bool[Tensor, " mazes"]:
     return (key >> 32) % HELD_OUT == 0
 
 
-@lru_cache(maxsize=8)
+@functools.lru_cache(maxsize=8)
 def evaluation_mazes(
     size: int, count: int, device: torch.device, loops: float = 0.0, held_out: bool = True
 ) -> Mazes:
@@ -272,7 +235,7 @@ def evaluation_mazes(
     cpu = torch.device("cpu")
     longest = 0
     distinct: dict[bytes, tuple[Tensor, Tensor]] = {}
-    for number in range(64):
+    for number in range(MOST_DRAWS):
         mazes = draw(size, at_once * max(count, 64), 0, stream, number, cpu, loops)
         if held_out:
             mazes = mazes[is_held_out(mazes)]
@@ -342,15 +305,12 @@ class MazeStream:
 
 @dataclass(frozen=True)
 class PathOutcome:
-    """What became of rollouts in their mazes.
+    """What became of rollouts in their mazes: places in OUTCOMES.
 
-    Outcomes: 0 right; 1 met a wall; 2 DONE before the goal; 3 no DONE; 4 a token that is no move.
+    0 right; 1 met a wall; 2 DONE before the goal; 3 no DONE; 4 a token that is no move.
     """
 
-    outcome: Int[Tensor, "mazes rollouts"]  # a place in OUTCOMES
-    steps: Int[Tensor, "mazes rollouts"]  # moves before the goal, the wall or the end
-    # Row and column after each move, valid up to `steps`.
-    cells: Int[Tensor, "mazes rollouts length_plus_1 2"]
+    outcome: Int[Tensor, "mazes rollouts"]
 
     @property
     def right(self) -> Bool[Tensor, "mazes rollouts"]:
@@ -364,27 +324,21 @@ def walk(mazes: Mazes, tokens: Int[Tensor, "mazes rollouts length"]) -> PathOutc
     The moves before the first DONE count up to the first wall or the goal, and the goal must come
     first. A rollout without DONE, or with anything but moves before it, is wrong.
     """
-    length, device = tokens.shape[2], tokens.device
+    size, length, device = mazes.size, tokens.shape[2], tokens.device
     done = _first_true(tokens == DONE)
     before_done = torch.arange(length, device=device) < done[:, :, None]
-    moves = tokens - UP
-    is_move = (moves >= 0) & (moves < 4)
-    moves = torch.where(before_done, moves, -1)
-    down = (moves == 1).int() - (moves == 0).int()
-    across = (moves == 3).int() - (moves == 2).int()
-    # The start is (1, 1).
-    cells = F.pad(1 + torch.stack((down, across), -1).cumsum(2), (0, 0, 1, 0), value=1)
-    # Beyond its first wall a path means nothing and may leave the grid.
-    inside = cells.clamp(0, mazes.size - 1)
-    maze = torch.arange(len(mazes), device=device)[:, None, None]
-    first_wall = _first_true(mazes.walls[maze, inside[..., 0], inside[..., 1]])
-    first_goal = _first_true((cells == mazes.size - 2).all(3))
-    first_other = _first_true(before_done & ~is_move)
+    is_move = (tokens >= UP) & (tokens < UP + 4)
+    offsets = torch.tensor([-size, size, -1, 1, 0], device=device)
+    moved = offsets[torch.where(before_done & is_move, tokens - UP, 4)]
+    # From the start, (1, 1). Beyond its first wall a path means nothing and may leave the grid.
+    places = size + 1 + F.pad(moved.cumsum(2), (1, 0))
+    inside = places.clamp(0, size**2 - 1).flatten(1)
+    first_wall = _first_true(mazes.walls.flatten(1).gather(1, inside).view_as(places))
+    first_goal = _first_true(places == (size - 2) * (size + 1))
+    garbled = (before_done & ~is_move).any(2)
     outcome = torch.where(first_goal < first_wall, 0, torch.where(first_wall <= length, 1, 2))
-    outcome = torch.where(done == length, 3, outcome)
-    outcome = torch.where((first_other < length) & (done < length), 4, outcome)
-    steps = torch.stack((first_wall, first_goal, done, first_other)).amin(0)
-    return PathOutcome(outcome, steps, cells)
+    outcome = torch.where(garbled, 4, outcome)
+    return PathOutcome(torch.where(done == length, 3, outcome))
 
 
 def _first_true(condition: Bool[Tensor, "mazes rollouts length"]) -> Int[Tensor, "mazes rollouts"]:
