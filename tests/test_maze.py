@@ -40,7 +40,7 @@ from lab.toy.worlds import World, learn
 CPU = torch.device("cpu")
 ENDS = (7, 2)
 pytestmark = pytest.mark.usefixtures("cpu")
-YOUNG = {"start_steps": 160, "start_batch": 32, "start_learning_rate": 1e-2, "start_log_every": 160}
+YOUNG = {"start_steps": 110, "start_batch": 16, "start_learning_rate": 2e-2, "start_log_every": 110}
 
 
 def config_of(**given) -> MazeConfig:
@@ -72,7 +72,7 @@ def grid(mazes, which: int) -> tuple:
 def outcomes_of(mazes, tokens: torch.Tensor) -> list[list[str]]:
     """How each rollout ends, by the slow verifier."""
     return [
-        [slow_maze.verify(grid(mazes, which), said)[0] for said in rollouts]
+        [slow_maze.verify(grid(mazes, which), said) for said in rollouts]
         for which, rollouts in enumerate(tokens.tolist())
     ]
 
@@ -112,7 +112,7 @@ def one_by_one(world: MazeRL, mazes, played):
             rows = world.model.logits(stream)[0, prompts.shape[1] - 1 : -1].log_softmax(-1)
             entropies = -(rows.exp() * rows).sum(1)
             logp = rows.gather(1, said[:, None])[:, 0]
-            outcome, _, _ = slow_maze.verify(grid(mazes, which), said.tolist())
+            outcome = slow_maze.verify(grid(mazes, which), said.tolist())
             groups[-1].append((said.tolist(), list(logp), list(entropies), outcome))
     return groups
 
@@ -150,7 +150,7 @@ def solved_greedily(world: MazeRL, mazes) -> list[bool]:
         greedy_answer(world.model, prompt, world.config.length) for prompt in mazes.prompts().long()
     ]
     return [
-        slow_maze.verify(grid(mazes, which), answer)[0] == "right"
+        slow_maze.verify(grid(mazes, which), answer) == "right"
         for which, answer in enumerate(answers)
     ]
 
@@ -492,14 +492,6 @@ def test_showing_a_maze_gives_its_grid_and_fresh_rollouts_in_it(young):
     assert policy.show(2, 20) == (text, walks) and policy.show(1, 20)[0] != text
 
 
-def test_what_is_examined_depends_on_the_seed_only_through_the_rollouts(young):
-    one, other = (load_policy(young, config_of(seed=seed)) for seed in (0, 1))
-    assert torch.equal(one.evaluation_set.walls, other.evaluation_set.walls)
-    (metrics, groups), (metrics2, groups2) = one.evaluate(), other.evaluate()
-    assert groups["grid"].tolist() == groups2["grid"].tolist() and metrics != metrics2
-    assert one.evaluate()[0] == metrics
-
-
 # --- The start ----------------------------------------------------------------------------------
 
 
@@ -633,26 +625,6 @@ def test_half_precision_runs_and_stays_near_single(young):
     assert half["pass@1"] == pytest.approx(single["pass@1"], abs=0.1)
 
 
-def test_thirty_steps_on_two_mazes_learn_to_solve_them(young):
-    world = world_of(young, estimator="maxrl", batch=2, rollouts=64)
-    with torch.no_grad():
-        step = 0
-        loss_of(world, step)
-        while last_step(world)["dead groups"] > 0:
-            step += 1
-            loss_of(world, step)
-    mazes = world.stream.at(step)
-    world.step_statistics, world.stream.at = {}, lambda step: mazes
-    optimizer = torch.optim.AdamW(world.model.parameters(), lr=2e-3)
-    for step in range(30):
-        optimizer.zero_grad()
-        loss_of(world, step).backward()
-        torch.nn.utils.clip_grad_norm_(world.model.parameters(), 1.0)
-        optimizer.step()
-    first, *_, last = world.step_statistics["train pass@1"]
-    assert 0 < first < last - 0.15
-
-
 # --- Run folders --------------------------------------------------------------------------------
 
 SMALL = {"steps": 3, "log_every": 1, "smoothing": 0.1, "learning_rate": 1e-3}
@@ -680,8 +652,10 @@ def undisturbed(tmp_path_factory) -> tuple:
         return left_behind(run), left_behind(start_of(config))
 
 
-@pytest.mark.parametrize("function", ["train_start", "train"])
-@pytest.mark.parametrize("minutes, told", [(ALWAYS, 2), (ALWAYS, 4), (NEVER, 1)])
+@pytest.mark.parametrize(
+    "function, minutes, told",
+    [("train_start", ALWAYS, 2), ("train", ALWAYS, 4), ("train", NEVER, 1)],
+)
 def test_stopped_after_a_record_of_the_start_or_the_run_it_goes_on_to_the_same_bytes(
     monkeypatch, undisturbed, function, minutes, told
 ):

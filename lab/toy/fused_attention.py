@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from lab.shapes import Float
-from lab.toy.transformer import Keys, KeysAndValues, Queries, attend
+from lab.toy.transformer import Keys, KeysAndValues, Queries
 
 aten = torch.ops.aten
 MOST_BLOCKS = 65_535  # that a kernel has side by side, in CUDA's second and third direction
@@ -44,9 +44,10 @@ def has_fused_attention(like: Tensor) -> bool:
 
 def attend_fused(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys, causal: bool) -> Queries:
     """What `lab.toy.transformer.attend` computes; on a CPU by its fused kernel, for tests."""
-    problems, trees = q.shape[:2]
-    if max(problems, k.shape[3]) * trees > MOST_BLOCKS:
-        return attend(q, prompt, k, v, causal)
+    most = MOST_BLOCKS // max(len(q), k.shape[3])
+    if q.shape[1] > most:
+        parts = zip(*(x.split(most, dim=1) for x in (q, k, v)), strict=True)
+        return torch.cat([attend_fused(q, prompt, k, v, causal) for q, k, v in parts], dim=1)
     if q.shape[2] == 1 and not torch.is_grad_enabled():
         return _attend_once(q, prompt, k, v)
     return _FusedAttention.apply(q, *prompt, k, v, causal)

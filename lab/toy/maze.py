@@ -37,6 +37,7 @@ from lab.toy.maze_env import Mazes, MazeStream, walk
 from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
 from lab.toy.maze_policy import (
     MazePolicy,
+    PromptReader,
     evaluation_set,
     load_policy,
     make_policy,
@@ -137,58 +138,66 @@ class MazeRL(_WithStatistics):
 
         All rollouts are sampled first, because every part is divided by the mean length of all.
         """
-        config, policy = self.config, self.policy
         mazes = self.stream.at(step)
-        parts = micro_batches(len(mazes), config.rollouts * config.length, policy.device)
-        # With one part the prompts are read once: for sampling and for the gradient.
-        once = len(parts) == 1
-        with torch.set_grad_enabled(once and torch.is_grad_enabled()):
-            prompts = policy.read(mazes)
-        rollouts = self.sample(step, mazes, prompts)
-        solved = torch.zeros_like(rollouts.mask[:, :1, 0])
-        if config.greedy_filter:
-            greedy = policy.sample_rollouts(prompts, 1, None)
-            solved = walk(mazes, greedy.tokens).right
-        paths = walk(mazes, rollouts.tokens)
-        in_gradient = self.in_gradient(paths.right, rollouts, solved)
-        # By how much log-probabilities differ from those of sampling, and sums of token entropies.
-        mismatch = torch.zeros_like(rollouts.logp[:, :, 0])
-        entropies = []
+        positions = self.config.rollouts * self.config.length
+        parts = micro_batches(len(mazes), positions, self.policy.device)
+        reader = PromptReader(self.policy, mazes, once=len(parts) == 1)
+        rollouts = self.sample(step, mazes, reader.prompts)
+        right = walk(mazes, rollouts.tokens).right
+        solved = self.solved_greedily(mazes, reader.prompts)
+        in_gradient = self.in_gradient(right, rollouts, solved)
+        # Of mazes that are not scored, sampling said it.
+        entropies = [] if rollouts.entropy is None else [rollouts.entropy[~in_gradient].sum()]
+        mismatches = []
         for part in parts:
-            counts = in_gradient[part]
-            chosen, others = part[counts], part[~counts]
-            if rollouts.entropy is not None and len(others):
-                # Of mazes that are not scored, sampling said it.
-                entropies.append(rollouts.entropy[others].sum())
+            chosen = part[in_gradient[part]]
             if not len(chosen):
                 continue
-            if 3 * len(chosen) < 2 * len(mazes) or not once:
-                # Reading the prompts of a few again costs less than the gradient of all prompts.
-                read = policy.read(mazes[chosen])
-            else:
-                read = prompts if len(chosen) == len(mazes) else prompts.of(chosen)
             few = rollouts.of(chosen)
-            logp, entropy = policy.score(read, few, config.entropy_bonus > 0)
-            A = self.advantages(paths.right[chosen], logp.detach() / few.lengths, solved[chosen])
-            mismatch[chosen] = (logp.detach() - few.logp.sum(2)).abs()
+            prompts = reader.prompts_of(chosen)
+            logp, entropy = self.policy.score(prompts, few, self.config.entropy_bonus > 0)
+            A = self.advantages(right[chosen], logp.detach() / few.lengths, solved[chosen])
             entropies.append(entropy.detach())
+            mismatches.append((logp.detach() - few.logp.sum(2)).abs().max())
             yield self.loss(logp, A, entropy, rollouts)
-            del read, logp, entropy  # and their graph, before the next one is made
-        K, N = paths.right.sum(1), rollouts.drawn
-        tokens = rollouts.mask.sum()
-        dead = (K == 0) | (K == N)
+            del prompts, logp, entropy  # and their graph, before the next one is made
         self.keep(
-            {
-                "train pass@1": K.sum() / N.sum(),
-                "solved": (K > 0).float().mean(),
-                "dead groups": dead.float().mean(),
-                "entropy": torch.stack(entropies).sum() / tokens,
-                "mean length": tokens / N.sum(),
-                "truncated": rollouts.truncated.sum() / N.sum(),
-                "log-probability mismatch": mismatch.max(),
-                "tokens a forward row": tokens / rollouts.rows,
-            }
+            self.statistics(
+                rollouts, right, torch.stack(entropies).sum(), torch.stack(mismatches).max()
+            )
         )
+
+    def solved_greedily(self, mazes: Mazes, prompts: Prompts) -> Bool[Tensor, "mazes 1"]:
+        """The mazes that `greedy_filter` leaves out; without it none."""
+        if not self.config.greedy_filter:
+            return torch.zeros(len(mazes), 1, dtype=torch.bool, device=self.policy.device)
+        greedy = self.policy.sample_rollouts(prompts, 1, None)
+        return walk(mazes, greedy.tokens).right
+
+    def statistics(
+        self,
+        rollouts: Rollouts,
+        right: Bool[Tensor, "mazes rollouts"],
+        entropy: Float[Tensor, ""],
+        mismatch: Float[Tensor, ""],
+    ) -> dict[str, Tensor]:
+        """What a record says of a step.
+
+        `entropy` is the sum over its tokens, `mismatch` the largest difference between the
+        log-probabilities of a rollout in the gradient and in sampling.
+        """
+        K, N = right.sum(1), rollouts.drawn
+        tokens = rollouts.mask.sum()
+        return {
+            "train pass@1": K.sum() / N.sum(),
+            "solved": (K > 0).float().mean(),
+            "dead groups": ((K == 0) | (K == N)).float().mean(),
+            "entropy": entropy / tokens,
+            "mean length": tokens / N.sum(),
+            "truncated": rollouts.truncated.sum() / N.sum(),
+            "log-probability mismatch": mismatch,
+            "tokens a forward row": tokens / rollouts.rows,
+        }
 
     def sample(self, step: int, mazes: Mazes, prompts: Prompts) -> Rollouts:
         """The rollouts of a step: N of each maze, or as many as the stopping rule wants."""

@@ -57,10 +57,6 @@ class RateGradients:
         exact = torch.nn.functional.normalize(self.scores.double())
         return (exact @ exact.T).float()
 
-    def first_order(self, step: Float[Tensor, " weights"]) -> Float[Tensor, " mazes"]:
-        """The change of each log p that a change of the weights makes to first order, float64."""
-        return self.scores.double() @ step.double()
-
     def weighted(self, factor: Float[Tensor, " mazes"]) -> Float[Tensor, " weights"]:
         """The mean over mazes of the factor times grad log p: p w(p) gives that of w(p) grad p."""
         return factor @ self.scores / len(factor)
@@ -86,7 +82,7 @@ def rate_gradients(policy: MazePolicy) -> RateGradients:
 class MeasuredWeight(NamedTuple):
     """The mean gradient of the groups of one maze, for an estimator and N rollouts a group."""
 
-    estimator: str
+    objective: str  # the name of the estimator
     N: int
     weight: float  # its projection on grad p, in units of grad p: on average w_N(p)
     error: float  # the standard error of `weight`, over groups
@@ -294,20 +290,13 @@ def _weight_tables(
     for maze in measurable:
         score = rates.scores[maze]
         for each in measured_weights(policy, rates, maze, names, sizes, groups):
-            rows.append(
-                {
-                    "kind": "weight",
-                    "problem": [maze],
-                    "pass_rate": float(p[maze]),
-                    "objective": each.estimator,
-                    "N": each.N,
-                    "weight": each.weight,
-                    "error": each.error,
-                }
-            )
-            factor = expected_factor(rates.log_p, estimator(each.estimator), each.N)[maze]
-            sums = summed[each.estimator, each.N]
-            sums[0] += each.gradient
+            row = {"kind": "weight", "problem": [maze], "pass_rate": float(p[maze])}
+            measured = each._asdict()
+            gradient = measured.pop("gradient")
+            rows.append(row | measured)
+            factor = expected_factor(rates.log_p, estimator(each.objective), each.N)[maze]
+            sums = summed[each.objective, each.N]
+            sums[0] += gradient
             sums[1] += factor * score
     metrics = {"mazes measured": float(len(measurable))}
     for (name, N), (mean, theory) in summed.items():
@@ -337,7 +326,7 @@ def _step_tables(
                 "N": 0 if name == "ml" else N,
                 "optimizer": "adamw",
                 "rate": rate,
-                "predicted": rates.first_order(step),
+                "predicted": rates.scores.double() @ step.double(),
                 "realised": log_rates_after(policy, step) - before,
             }
 

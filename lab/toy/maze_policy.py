@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,7 +30,7 @@ from lab.toy.transformer import (
     Transformer,
     TransformerConfig,
     attend,
-    compiled_elementwise,
+    compile_elementwise,
     set_weights,
 )
 from lab.toy.tree_sampling import (
@@ -64,22 +63,18 @@ class MazePolicy:
     model: Transformer
     evaluation_set: Mazes
     config: MazeStartConfig
-    graph_samplers: dict[tuple[torch.Size, torch.dtype], CUDAGraphSampler] = field(
-        default_factory=dict
-    )
+    graph_samplers: dict[torch.Size, CUDAGraphSampler] = field(default_factory=dict)
 
     @property
     def device(self) -> torch.device:
         """Where the model and the mazes are."""
         return self.evaluation_set.walls.device
 
-    def autocast(self) -> AbstractContextManager[Any]:
+    def autocast(self) -> torch.autocast:
         """The context of forward passes: bfloat16 where the settings say so."""
-        if self.config.precision == "float32":
-            return nullcontext()
-        # No cache of weights in bfloat16: a captured graph would keep reading those of its first
-        # step.
-        return torch.autocast(self.device.type, torch.bfloat16, cache_enabled=False)
+        half = self.config.precision == "bfloat16"
+        # No cache of weights: a captured graph would keep reading those of its first step.
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=half, cache_enabled=False)
 
     def attention(self, prompts: Prompts) -> PromptAttention:
         """How rollouts that have rows of their own attend to these prompts."""
@@ -105,8 +100,7 @@ class MazePolicy:
             attention = self.attention(prompts)
             if uniforms is None:
                 return sample_rows(self.model, prompts, rollouts, length, ends, None, attention)
-            key = uniforms.shape, prompts.cache[0][0].dtype
-            sampler = self.graph_samplers.setdefault(key, CUDAGraphSampler())
+            sampler = self.graph_samplers.setdefault(uniforms.shape, CUDAGraphSampler())
             return sampler(self.model, prompts, rollouts, length, ends, uniforms, attention)
 
     @torch.no_grad()
@@ -298,6 +292,25 @@ class MazePolicy:
         return as_texts(maze)[0], [as_letters(tokens) for tokens in sampled.tokens[0].tolist()]
 
 
+class PromptReader:
+    """The prompts of a step's mazes, read at most twice: for sampling and for the gradient.
+
+    With `once` one reading serves both, unless the gradient needs few of the prompts: reading these
+    again costs less than the gradient of all prompts.
+    """
+
+    def __init__(self, policy: MazePolicy, mazes: Mazes, once: bool) -> None:
+        self.policy, self.mazes, self.once = policy, mazes, once
+        with torch.set_grad_enabled(once and torch.is_grad_enabled()):
+            self.prompts = policy.read(mazes)
+
+    def prompts_of(self, chosen: Int[Tensor, " chosen"]) -> Prompts:
+        """The prompts of some mazes, with their graphs."""
+        if self.once and 3 * len(chosen) >= 2 * len(self.mazes):
+            return self.prompts.of(chosen)
+        return self.policy.read(self.mazes[chosen])
+
+
 def micro_batches(
     mazes: int, positions: int, device: torch.device | str = "cpu"
 ) -> Sequence[Int[Tensor, " part"]]:
@@ -358,7 +371,7 @@ def load_policy(state: dict[str, Tensor], config: MazeStartConfig) -> MazePolicy
 def make_policy(model: Transformer, config: MazeStartConfig) -> MazePolicy:
     """A policy with the mazes of its evaluations on the computing device."""
     if config.compile_model and compute_device().type == "cuda":
-        model.elementwise = compiled_elementwise()
+        compile_elementwise(model)
     return MazePolicy(model.to(compute_device()), evaluation_set(config, compute_device()), config)
 
 

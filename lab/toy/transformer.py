@@ -48,7 +48,9 @@ class Prompts(NamedTuple):
         return Prompts(change(self.logits), [(change(k), change(v)) for k, v in self.cache])
 
     def of(self, chosen: Int[Tensor, " chosen"]) -> Prompts:
-        """The prompts of some problems."""
+        """The prompts of some problems, ascending."""
+        if len(chosen) == len(self.logits):
+            return self
         return self.map(lambda tensor: tensor[chosen])
 
 
@@ -80,8 +82,41 @@ class TransformerConfig:
         return self.hidden_size // self.num_attention_heads
 
 
+def rotate(
+    x: Float[Tensor, "*tokens heads head_size"],
+    cosines: Float[Tensor, "... 1 head_size"],
+    sines: Float[Tensor, "... 1 head_size"],
+) -> Float[Tensor, "*tokens heads head_size"]:
+    """Turn each pair of entries (i, i + head_size/2) by its angle."""
+    first, second = x.chunk(2, -1)
+    return (x * cosines + torch.cat((-second, first), -1) * sines).to(x.dtype)
+
+
+def gate(
+    gates: Float[Tensor, "*tokens width"], values: Float[Tensor, "*tokens width"]
+) -> Float[Tensor, "*tokens width"]:
+    """The values times the SiLU of their gates."""
+    return F.silu(gates) * values
+
+
+def add_and_normalise(
+    x: Float[Tensor, "*tokens width"],
+    change: Float[Tensor, "*tokens width"],
+    weight: Float[Tensor, " width"],
+    kind: torch.dtype,
+) -> tuple[Float[Tensor, "*tokens width"], Float[Tensor, "*tokens width"]]:
+    """The sum of both, and the sum normalised, in the type in which products take it."""
+    x = x + change
+    return x, F.rms_norm(x, (x.shape[-1],), weight, RMS_NORM_EPS).to(kind)
+
+
 class Block(nn.Module):
     """Attention and a gated feed-forward network, each with a norm before it and a residual."""
+
+    # What it computes between its products of matrices: see `compile_elementwise`.
+    rotate = staticmethod(rotate)
+    gate = staticmethod(gate)
+    add_and_normalise = staticmethod(add_and_normalise)
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -114,7 +149,6 @@ class Block(nn.Module):
         angles: tuple[Tensor, Tensor],
         layer: int,
         attention: Attention,
-        elementwise: Elementwise,
     ) -> tuple[Float[Tensor, "tokens width"], Float[Tensor, "tokens width"]]:
         """The residual stream after the block, and normalised with the weight `next_norm`.
 
@@ -125,66 +159,13 @@ class Block(nn.Module):
             attn[name](normed).unflatten(-1, (-1, self.head_size))
             for name in ("q_proj", "k_proj", "v_proj")
         )
-        rotate, add_and_normalise = elementwise.rotate, elementwise.add_and_normalise
         # No names for large intermediate values, so that they are freed at once.
-        x, normed = add_and_normalise(
-            x,
-            attn["o_proj"](attention(layer, rotate(q, *angles), rotate(k, *angles), v).flatten(-2)),
-            self.post_attention_layernorm.weight,
-            kind,
-        )
+        attended = attention(layer, self.rotate(q, *angles), self.rotate(k, *angles), v).flatten(-2)
         del q, k, v
-        normed = elementwise.gate(mlp["gate_proj"](normed), mlp["up_proj"](normed))
-        return add_and_normalise(x, mlp["down_proj"](normed), next_norm, kind)
-
-
-def rotate(
-    x: Float[Tensor, "*tokens heads head_size"],
-    cosines: Float[Tensor, "... 1 head_size"],
-    sines: Float[Tensor, "... 1 head_size"],
-) -> Float[Tensor, "*tokens heads head_size"]:
-    """Turn each pair of entries (i, i + head_size/2) by its angle."""
-    first, second = x.chunk(2, -1)
-    return (x * cosines + torch.cat((-second, first), -1) * sines).to(x.dtype)
-
-
-def gate(
-    gates: Float[Tensor, "*tokens width"], values: Float[Tensor, "*tokens width"]
-) -> Float[Tensor, "*tokens width"]:
-    """The values times the SiLU of their gates."""
-    return F.silu(gates) * values
-
-
-def add_and_normalise(
-    x: Float[Tensor, "*tokens width"],
-    change: Float[Tensor, "*tokens width"],
-    weight: Float[Tensor, " width"],
-    kind: torch.dtype,
-) -> tuple[Float[Tensor, "*tokens width"], Float[Tensor, "*tokens width"]]:
-    """The sum of both, and the sum normalised, in the type in which products take it."""
-    x = x + change
-    return x, F.rms_norm(x, (x.shape[-1],), weight, RMS_NORM_EPS).to(kind)
-
-
-class Elementwise(NamedTuple):
-    """What a model computes between its products of matrices: functions of tensors alone.
-
-    As they stand, each of them reads and writes its tensors several times. On a GPU, where this
-    takes longer than the products, `compiled_elementwise` makes one or two kernels of each.
-    """
-
-    rotate: Callable[..., Tensor] = rotate
-    gate: Callable[..., Tensor] = gate
-    add_and_normalise: Callable[..., tuple[Tensor, Tensor]] = add_and_normalise
-
-
-def compiled_elementwise() -> Elementwise:
-    """`Elementwise`, compiled by torch.compile: each function is compiled when it is first called.
-
-    The numbers are those of the plain functions to within rounding: intermediate results are not
-    rounded to bfloat16. Shapes are not checked.
-    """
-    return Elementwise(*(torch.compile(inspect.unwrap(part)) for part in Elementwise()))
+        norm = self.post_attention_layernorm.weight
+        x, normed = self.add_and_normalise(x, attn["o_proj"](attended), norm, kind)
+        normed = self.gate(mlp["gate_proj"](normed), mlp["up_proj"](normed))
+        return self.add_and_normalise(x, mlp["down_proj"](normed), next_norm, kind)
 
 
 def type_for_products(x: Tensor) -> torch.dtype:
@@ -199,7 +180,6 @@ class Transformer(nn.Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
-        self.elementwise = Elementwise()
         # All but the output layer, under Hugging Face's names.
         self.model: Any = nn.ModuleDict(
             {
@@ -229,7 +209,7 @@ class Transformer(nn.Module):
             return attended.flatten(0, len(shape) - 1)
 
         for layer, (block, next_norm) in enumerate(zip(blocks, norms[1:], strict=True)):
-            x, normed = block(x, normed, next_norm, angles, layer, attend_flat, self.elementwise)
+            x, normed = block(x, normed, next_norm, angles, layer, attend_flat)
         return normed.unflatten(0, shape)
 
     def logits(self, hidden: Float[Tensor, "*tokens width"]) -> Float[Tensor, "*tokens vocabulary"]:
@@ -268,37 +248,42 @@ class Transformer(nn.Module):
         return self(tokens, positions, causal), cache
 
 
+def compile_elementwise(model: Transformer) -> None:
+    """Let torch.compile make one or two kernels of each function between products of matrices.
+
+    Plain, each reads and writes its tensors several times, which takes longer than the products on
+    a GPU. The numbers are the same to within rounding: intermediate results are not rounded to
+    bfloat16. Shapes are not checked.
+    """
+    functions: list[Callable[..., Any]] = [rotate, gate, add_and_normalise]
+    for plain in functions:
+        compiled = torch.compile(inspect.unwrap(plain))
+        for block in model.model.layers:
+            setattr(block, plain.__name__, compiled)
+
+
 def attend(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys, causal: bool) -> Queries:
     """Attention to the prompt of a problem and to tokens of its rollouts, one softmax over both.
 
     All queries of a problem see its `prompt`. If `causal`, query i sees the first i + 1 keys `k` of
     its rollout; otherwise it sees all.
     """
-    problems, trees, queries, heads, head_size = q.shape
-    prompt_keys, prompt_values = prompt
-    kv_heads = prompt_keys.shape[1]
-    group = heads // kv_heads  # heads of queries that share a head of keys and values
-    # From here on q is "problems kv_heads trees queries group head_size".
-    q = (q * head_size**-0.5).unflatten(3, (kv_heads, group)).permute(0, 3, 1, 2, 4, 5)
-    k, v = k.permute(0, 3, 1, 4, 2), v.permute(0, 3, 1, 2, 4)
-    prompt_scores = q.reshape(problems, kv_heads, -1, head_size) @ prompt_keys.mT
-    prompt_scores = prompt_scores.view(*q.shape[:-1], -1)
-    own_scores = (q.flatten(3, 4) @ k).view(*q.shape[:-1], -1)
+    trees, queries, shared = q.shape[1], q.shape[2], prompt[0].shape[2]
+    keys, values = (
+        torch.cat((of_prompt[:, None].expand(-1, trees, -1, -1, -1), own.transpose(2, 3)), dim=3)
+        for of_prompt, own in zip(prompt, (k, v), strict=True)
+    )
+    visible = None
     if causal:
-        later = torch.ones(queries, k.shape[-1], dtype=torch.bool, device=q.device).triu(1)
-        own_scores = own_scores.masked_fill(later[:, None], -torch.inf)
-    sizes = (prompt_scores.shape[-1], own_scores.shape[-1])
-    scores = torch.cat((prompt_scores, own_scores), -1)
-    del prompt_scores, own_scores  # freed before the weights are used
-    # A softmax in bfloat16 sums in float32. Autocast would also write the weights in float32.
-    with torch.autocast(q.device.type, enabled=False):
-        weights = scores.softmax(-1)
-    del scores
-    prompt_weights, own_weights = weights.split(sizes, -1)
-    prompt_weights = prompt_weights.reshape(problems, kv_heads, -1, sizes[0])
-    out = (prompt_weights @ prompt_values).view_as(q)
-    out = out + (own_weights.flatten(3, 4) @ v).view_as(q)
-    return out.permute(0, 2, 3, 1, 4, 5).reshape(problems, trees, queries, heads, head_size)
+        visible = torch.ones(queries, keys.shape[3], dtype=torch.bool, device=q.device).tril(shared)
+    out = F.scaled_dot_product_attention(
+        q.transpose(2, 3).flatten(0, 1),
+        keys.flatten(0, 1),
+        values.flatten(0, 1),
+        attn_mask=visible,
+        enable_gqa=True,
+    )
+    return out.unflatten(0, q.shape[:2]).transpose(2, 3)
 
 
 def rotations(

@@ -23,17 +23,10 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.func import functional_call
 from torch.nn import functional as F
 
 from lab.shapes import Bool, Float, Int
-from lab.toy.transformer import (
-    PromptAttention,
-    Prompts,
-    Transformer,
-    attend,
-    type_for_products,
-)
+from lab.toy.transformer import PromptAttention, Prompts, Transformer, attend
 
 
 @dataclass(frozen=True)
@@ -134,24 +127,20 @@ def sample_tree(
     entropy = torch.zeros_like(logp)
     mask = torch.zeros_like(logp, dtype=torch.bool)
     tokens = torch.zeros_like(logp, dtype=torch.int64)
-    logit_rows = torch.zeros_like(tokens)
     ends = torch.tensor(end_tokens, device=device)
 
     # `active` rollouts have not ended; `row` is the row of `logits` from which each draws.
     active = torch.arange(problems * rollouts, device=device)
     row, logits = active // rollouts, prompts.logits
-    rows_before = 0
     builder = CachedTreeBuilder(model, prompts)
     for depth in range(length):
         scores = logits.log_softmax(-1)
         numbers = None if uniforms is None else uniforms.flatten(0, 1)[active, depth]
         token = sample_token(scores[row], numbers)
         tokens[active, depth] = token
-        logit_rows[active, depth] = rows_before + row
         mask[active, depth] = True
         logp[active, depth] = scores[row, token]
         entropy[active, depth] = -(scores.exp() * scores).sum(1)[row]
-        rows_before += len(scores)
         unfinished = ~torch.isin(token, ends)
         active, token, row = active[unfinished], token[unfinished], row[unfinished]
         if depth + 1 == length or not len(active):
@@ -159,11 +148,10 @@ def sample_tree(
         parent, token, row = _distinct(row, token, vocabulary)
         logits = builder.read_level(parent, token)
     truncated = torch.zeros_like(mask[:, 0]).index_fill_(0, active, True).view(problems, rollouts)
-    tokens, mask, logp, logit_rows, entropy = (
-        table.view(problems, rollouts, length)
-        for table in (tokens, mask, logp, logit_rows, entropy)
+    tokens, mask, logp, entropy = (
+        table.view(problems, rollouts, length) for table in (tokens, mask, logp, entropy)
     )
-    return Rollouts(tokens, mask, logp, logit_rows, truncated, builder.tree(), entropy)
+    return replace(share_prefixes(tokens, mask, logp), truncated=truncated, entropy=entropy)
 
 
 def _distinct(
@@ -388,12 +376,6 @@ def sample_rows(
     _, kv_heads, _, head_size = prompt_cache[0][0].shape
     axes = len(prompt_cache), 2, problems, kv_heads, rollouts, length, head_size
     cache = prompt_cache[0][0].new_zeros(axes)
-    # Converted once, and not at every depth.
-    weights = {
-        name: weight.to(type_for_products(weight))
-        for name, weight in model.named_parameters()
-        if "_proj." in name
-    }
 
     def attend_next(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Attention of the tokens at `depth` to their prompts and their own rollouts so far."""
@@ -417,8 +399,7 @@ def sample_rows(
             active = active & (token != end_token)
         if depth + 1 < length:
             position = torch.full((problems, rollouts, 1), prompts.length + depth, device=device)
-            arguments = tokens[:, :, depth, None], position, attend_next
-            stream = functional_call(model, weights, arguments)
+            stream = model(tokens[:, :, depth, None], position, attend_next)
             logits = model.logits(stream[:, :, 0])
     logit_rows = _independent_logit_rows(tokens)
     return Rollouts(tokens, mask, logp, logit_rows, active, None, entropy)
