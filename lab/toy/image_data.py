@@ -1,16 +1,18 @@
 """Labelled images: handwritten digits, and 1,000 classes that are drawn as they are needed.
 
-An `ImageSource` gives training batches, which are a function of (seed, step), and a test set, which
-no seed changes. `Digits` is real and tiny (8x8 pixels, 10 classes). `ProceduralImages` has the
-1,000 classes of ImageNet and any number of pixels, so that an untrained network is right once in a
-thousand draws, but needs no file. ImageNet itself is in `lab.toy.imagenet`.
+A source gives training batches, which are a function of (seed, step), and a test set, which no seed
+changes and which is never trained on, both on its device. `Digits` is real and tiny (8x8 pixels, 10
+classes). `ProceduralImages` has the 1,000 classes of ImageNet and any number of pixels, so that an
+untrained network is right once in a thousand draws, but needs no file. ImageNet itself is in
+`lab.toy.imagenet`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,28 +30,13 @@ TEST_BATCH = 256
 Batch = tuple[Float[Tensor, "images channels size size"], Int[Tensor, " images"]]
 
 
-class ImageSource(Protocol):
-    """What the image world needs of a source of images; its tensors are on its device."""
-
-    classes: int
-    channels: int
-    size: int  # pixels a side
-
-    def train_batch(self, step: int, batch: int) -> Batch:
-        """The `batch` images and labels of one step, a function of seed, step and `batch`."""
-
-    def test(self) -> Iterator[Batch]:
-        """The test images and labels in batches: the same for every seed, never trained on."""
-
-
 class EpochOrder:
     """The rows that a step reads: an epoch permutes all rows and leaves out a partial batch."""
 
     def __init__(self, seed: int, rows: int) -> None:
-        self.seed = seed
         self.rows = rows
-        self._epoch = -1  # of the permutation in `_order`
-        self._order = np.empty(0, np.int64)
+        # Kept for the whole epoch, because permuting a million rows takes 20 ms.
+        self.order = lru_cache(1)(lambda epoch: generator(seed, "order", epoch).permutation(rows))
 
     def batch_rows(self, step: int, batch: int) -> Int[np.ndarray, " images"]:
         """The rows of one step. LabError: a batch is larger than the training set."""
@@ -59,11 +46,7 @@ class EpochOrder:
                 f" {self.rows}"
             )
         epoch, position = divmod(step, self.rows // batch)
-        if epoch != self._epoch:
-            # Kept for the whole epoch, because permuting a million rows takes 20 ms.
-            self._epoch = epoch
-            self._order = generator(self.seed, "order", epoch).permutation(self.rows)
-        return self._order[position * batch : (position + 1) * batch]
+        return self.order(epoch)[position * batch : (position + 1) * batch]
 
 
 class Digits:

@@ -26,21 +26,24 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn.functional import affine_grid, grid_sample
 from torchvision.datasets import ImageFolder
+from torchvision.transforms import RandomResizedCrop
 
 from lab.errors import LabError
 from lab.shapes import Bool, Float, Int, Shaped
 from lab.toy.image_data import TEST_BATCH, Batch, EpochOrder
-from lab.training.rng import generator
+from lab.training.rng import stream_seed
 
-SCALE, RATIO, TRIES = (0.08, 1.0), (3 / 4, 4 / 3), 10  # torchvision's RandomResizedCrop
+SCALE, RATIO = [0.08, 1.0], [3 / 4, 4 / 3]  # the area and the proportions of a crop
+DOWN = 1000  # rows of a photograph, to whose places crops are rounded
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 CHUNK = 1024  # images that wait for a thread at a time
 
 
 class ImageNet:
-    """ImageNet, or any folder of the same form, as `lab.toy.image_data.ImageSource`.
+    """ImageNet, or any folder of the same form.
 
     The first run fills the folder `cache` with the squares; later ones read it. A cache belongs to
     `size` and to the names and lengths of the files: when these change, another is built beside it.
@@ -66,9 +69,9 @@ class ImageNet:
 
     def train_batch(self, step: int, batch: int) -> Batch:
         rows = self._epochs.batch_rows(step, batch)
-        boxes, flips = crops(generator(self.seed, "crops", step), self._train["proportions"][rows])
+        seed = stream_seed(self.seed, "crops", step)
+        theta = transforms(*crops(seed, self._train["proportions"][rows])).to(self.device)
         images, labels = self._read(self._train, rows)
-        theta = torch.from_numpy(transforms(boxes, flips)).to(self.device)
         grid = affine_grid(theta, list(images.shape), align_corners=False)
         return grid_sample(images, grid, padding_mode="border", align_corners=False), labels
 
@@ -86,45 +89,33 @@ class ImageNet:
         return images, torch.from_numpy(split["labels"][rows]).to(self.device)
 
 
-# --- Random resized crops -----------------------------------------------------------------------
-
-
 def crops(
-    rng: np.random.Generator, proportions: Float[np.ndarray, " images"]
-) -> tuple[Float[np.ndarray, "images 4"], Bool[np.ndarray, " images"]]:
-    """Boxes (left, top, width, height) as shares of the image, and which images are flipped.
+    seed: int, proportions: Float[np.ndarray, " images"]
+) -> tuple[Float[Tensor, "images 4"], Bool[Tensor, " images"]]:
+    """torchvision's random resized crops, and which images are flipped, from `seed`.
 
-    As torchvision's RandomResizedCrop on images of the given proportions (width over height). The
-    area is uniform in SCALE, the proportions log-uniform in RATIO, and the first of ten tries that
-    fits inside is used. If none does, it is the largest one in the middle whose proportions fit.
+    The boxes (left, top, width, height) are shares of the image, whose proportions are width over
+    height. The global generator stays as it is.
     """
-    count = len(proportions)
-    area = rng.uniform(*SCALE, (count, TRIES))
-    low, high = np.log(RATIO)
-    # In the unit square, so relative to the proportions of the image.
-    ratio = np.exp(rng.uniform(low, high, (count, TRIES))) / proportions[:, None]
-    width = np.sqrt(area * ratio)
-    height = np.sqrt(area / ratio)
-    fits = (width <= 1) & (height <= 1)
-    rows, first = np.arange(count), fits.argmax(1)
-    middle = ~fits.any(1)  # images for which no try fits
-    width = np.where(middle, np.minimum(1, RATIO[1] / proportions), width[rows, first])
-    height = np.where(middle, np.minimum(1, proportions / RATIO[0]), height[rows, first])
-    sides = np.stack([width, height], 1)
-    position = np.where(middle[:, None], 0.5, rng.random((count, 2)))
-    return np.hstack([position * (1 - sides), sides]), rng.random(count) < 0.5
+    boxes = []
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        for proportion in proportions:
+            across = round(DOWN * float(proportion))
+            photograph = torch.empty(1, DOWN, across, device="meta")
+            top, left, height, width = RandomResizedCrop.get_params(photograph, SCALE, RATIO)
+            boxes.append([left / across, top / DOWN, width / across, height / DOWN])
+        return torch.tensor(boxes), torch.rand(len(boxes)) < 0.5
 
 
 def transforms(
-    boxes: Float[np.ndarray, "images 4"], flips: Bool[np.ndarray, " images"]
-) -> Float[np.ndarray, "images 2 3"]:
-    """The float32 matrices for `affine_grid` that show each box as an image, flipped or not."""
-    corners, sides = boxes[:, :2], boxes[:, 2:]
-    theta = np.zeros((len(boxes), 2, 3), np.float32)
-    theta[:, [0, 1], [0, 1]] = sides
-    theta[flips, 0, 0] *= -1
-    theta[:, :, 2] = 2 * corners + sides - 1
-    return theta
+    boxes: Float[Tensor, "images 4"], flips: Bool[Tensor, " images"]
+) -> Float[Tensor, "images 2 3"]:
+    """The matrices for `affine_grid` that show each box as an image, flipped or not."""
+    corners, sides = boxes.split(2, dim=1)
+    scales = torch.diag_embed(sides)
+    scales[flips, 0, 0] *= -1
+    return torch.cat((scales, (2 * corners + sides - 1)[:, :, None]), dim=2)
 
 
 # --- The folder and the cache -------------------------------------------------------------------

@@ -24,7 +24,7 @@ from lab.mathematics.metrics import exact_pass_at_k
 from lab.shapes import Float, Int
 from lab.toy.costs import of_images as costs  # noqa: F401, for `lab preflight`
 from lab.toy.gradient_source import GradientSource, WithGradientSource
-from lab.toy.image_data import Digits, ImageSource, ProceduralImages
+from lab.toy.image_data import Digits, ProceduralImages
 from lab.toy.resnet import fresh_network
 from lab.toy.worlds import SGD, AdamW, learn
 from lab.training.device import compiler_fault, compute_device
@@ -41,7 +41,7 @@ class Images(WithGradientSource):
 
     def __init__(self, config: ImagesConfig) -> None:
         self.config = config
-        self.gradient_source = GradientSource.of(config, config.practice)
+        super().__init__(GradientSource.of(config))
         self.pictures = pictures = image_source(config)
         channels, size, classes = pictures.channels, pictures.size, pictures.classes
         model = fresh_network(config.seed, config.net, channels, size, classes, config.width)
@@ -123,7 +123,7 @@ def gradient_norms(
 
 def preflight(config: DigitsConfig | ImagesConfig) -> list[str]:
     """The header's lines on the objective. LabError: the settings cannot run together."""
-    source = GradientSource.of(config, config.practice)
+    source = GradientSource.of(config)
     if isinstance(config, DigitsConfig):
         return source.describe()
     if config.data == "imagenet" and not config.folder_of_images:
@@ -146,14 +146,12 @@ def requirements(config: DigitsConfig | ImagesConfig) -> Iterator[tuple[str, str
     if config.compile_model:
         yield "compiler", compiler_fault(), "found, for torch.compile"
     if config.data == "imagenet":
-        fault = ""
         folder = config.folder_of_images
-        if not Path(folder).is_dir():
-            fault = (
-                f"there is no folder {folder}: set folder_of_images=FOLDER to one that"
-                " holds train/ and val/ (docs/imagenet.md)"
-            )
-        yield "ImageNet", fault, folder
+        fault = (
+            f"there is no folder {folder}: set folder_of_images=FOLDER to one that"
+            " holds train/ and val/ (docs/imagenet.md)"
+        )
+        yield "ImageNet", "" if Path(folder).is_dir() else fault, folder
 
 
 def train(config: ImagesConfig, state: dict[str, Any] | None = None) -> Iterator[Record | Pause]:
@@ -206,7 +204,7 @@ def train_digits(
     yield from train(images, state)
 
 
-def image_source(config: ImagesConfig) -> ImageSource:
+def image_source(config: ImagesConfig) -> Any:
     """The source of images that the settings name, on the GPU where there is one."""
     device = compute_device()
     if config.data == "digits":
