@@ -100,7 +100,7 @@ def test_rollouts_of_any_length_are_counted_from_three_short_ones():
         prompts, uniforms = policy.read(mazes), torch.zeros(4, 8, length)
         return sample_rows(policy.model, prompts, 8, length, [7, 2], uniforms)
 
-    extrapolated, whole = count_tokens(sample, 14), count(lambda: sample(14))
+    extrapolated, whole = count_tokens(sample, 9), count(lambda: sample(9))
     assert extrapolated.flops == whole.flops
     assert extrapolated.bytes == pytest.approx(whole.bytes, rel=0.01)
     assert extrapolated.peak == pytest.approx(whole.peak, rel=0.05)
@@ -145,7 +145,7 @@ def test_the_published_maze_step_takes_the_arithmetic_of_a_review_in_a_tenth_of_
 
 
 def test_a_backward_pass_in_parts_takes_the_memory_of_one_part_and_the_work_of_all(monkeypatch):
-    given = {"layers": 1, "batch": 8, "mazes": 8, "samples": 8}
+    given = {"layers": 1, "batch": 8, "mazes": 8, "samples": 8, "pass_rates": "exact"}
     positions = 8 * 64 * 32
     monkeypatch.setattr(maze_policy, "MICRO_BATCH_POSITIONS", positions)
     whole = costs_of("maze", "laptop", **given)
@@ -157,7 +157,7 @@ def test_a_backward_pass_in_parts_takes_the_memory_of_one_part_and_the_work_of_a
 
 def test_evaluations_are_counted_where_they_sample():
     few, many, exact = (
-        costs_of("maze", "smoke", size=9, mazes=40, samples=samples, pass_rates=how)
+        costs_of("maze", "smoke", layers=1, size=9, mazes=40, samples=samples, pass_rates=how)
         for samples, how in ((64, "sampled"), (128, "sampled"), (128, "exact"))
     )
     start = exact.beside.flops

@@ -198,7 +198,7 @@ def test_killed_with_sigkill_again_and_again_a_run_resumes_to_the_same_bytes(for
 def test_killed_before_the_first_checkpoint_the_command_starts_again_to_the_same_bytes(
     fork, capsys, uninterrupted
 ):
-    given = {"steps": 1500, "log_every": 10, "seed": 3}
+    given = {"steps": 700, "log_every": 10, "seed": 3}
     words = ["train", "tabular", "scale=smoke", *(f"{key}={value}" for key, value in given.items())]
     run = Run.of(experiment("tabular").configure("smoke", given))
     kill_after(fork(*words), run, 5)
@@ -208,7 +208,7 @@ def test_killed_before_the_first_checkpoint_the_command_starts_again_to_the_same
 
 
 def test_two_processes_that_start_the_same_run_do_it_once(fork, uninterrupted):
-    given = {"steps": 1000, "log_every": 5}
+    given = {"steps": 500, "log_every": 5}
     both = [fork("-c", SCRIPT, "tabular", 0.05, json.dumps(given)) for _ in range(2)]
     assert [one.finish().returncode for one in both] == [0, 0]
     run = Run.of(experiment("tabular").configure("smoke", given))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lab.configurations.toy_worlds import DigitsConfig, ImagesConfig, MazeConfig, TabularConfig
+from lab.configurations.toy_worlds import MazeConfig, SoftmaxConfig
 from lab.errors import LabError
 from lab.losses import (
     counted,
@@ -78,12 +78,12 @@ class GradientSource:
             self.practice = Practice(name, rollouts, practice)
 
     @classmethod
-    def of(
-        cls, config: TabularConfig | DigitsConfig | ImagesConfig | MazeConfig, practice: str = ""
-    ) -> GradientSource:
+    def of(cls, config: SoftmaxConfig | MazeConfig) -> GradientSource:
         """That of a training with these settings. LabError: they exclude each other."""
-        source = cls(config.estimator, config.gradient, config.rollouts, config.stopping, practice)
-        if config.settings().get("rewards") == "graded":
+        settings = config.settings()
+        names = ("estimator", "gradient", "rollouts", "stopping", "practice")
+        source = cls(*(settings[name] for name in names if name in settings))
+        if settings.get("rewards") == "graded":
             source.check_real_rewards()
         return source
 
@@ -131,21 +131,17 @@ class GradientSource:
 
     def check_real_rewards(self) -> None:
         """LabError: this gradient is not defined for rewards other than 0 and 1."""
-        if self.rule is not None:
-            raise LabError(
-                f"stopping = {self.rule.spec!r} waits for right answers, and graded rewards have"
-                " none: leave stopping empty, or set rewards to 'binary'"
-            )
-        if self.memory is not None:
-            raise LabError(
-                "an estimator with a memory counts right answers, and graded rewards have none: set"
-                " rewards to 'binary'"
-            )
-        if self.practice is not None:
-            raise LabError(
-                "practice has a judge of right and wrong, and graded rewards have none: set rewards"
-                " to 'binary'"
-            )
+        counting = {
+            "a stopping rule": self.rule,
+            "an estimator with a memory": self.memory,
+            "practice": self.practice,
+        }
+        for name, part in counting.items():
+            if part is not None:
+                raise LabError(
+                    f"{name} counts right answers, and graded rewards have none: set rewards to"
+                    " 'binary'"
+                )
         if isinstance(self.target, Objective):
             return
         if self.target.real is None:
@@ -208,18 +204,16 @@ class GradientSource:
 class WithGradientSource(World):
     """A world whose step is one loss, and which keeps what its gradient keeps."""
 
-    gradient_source: GradientSource
+    def __init__(self, source: GradientSource) -> None:
+        self.gradient_source = source
+        if source.practice is not None:
+            self.updates = source.practice.updates
 
     def loss(self, step: int) -> Float[Tensor, ""]:
         raise NotImplementedError
 
     def losses(self, step: int) -> list[Tensor]:
         return [self.loss(step)]
-
-    @property
-    def updates(self) -> int:
-        practice = self.gradient_source.practice
-        return 1 if practice is None else practice.updates
 
     def accumulated(self) -> dict[str, Tensor]:
         return self.gradient_source.accumulated()

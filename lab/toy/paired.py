@@ -103,8 +103,9 @@ def pass_rates(
 
     LabError: a value out of range, or both of two that exclude each other.
     """
-    for name, value, least in (("steps", steps, 0), ("rollouts", rollouts, 1), ("seed", seed, 0)):
-        whole(name, value, least)
+    whole("steps", steps, 0)
+    whole("rollouts", rollouts, 1)
+    whole("seed", seed, 0)
     if seed >= 2**32:
         raise LabError(f"seed = {seed}: the generator's key has 32 bits, give a seed below 2^32")
     if step_length is not None and learning_rate is not None:
@@ -112,10 +113,10 @@ def pass_rates(
     if learning_rate is None:
         step_length = real("step_length", 0.05 if step_length is None else step_length, 0)
     at_start = _logits_at_start(problems, start)
-    basis = features(len(at_start), whole("shared", shared, 0)) if shared else np.eye(len(at_start))
-    reach = ((basis @ basis.T) ** 2).sum(
-        axis=0
-    )  # how far a gradient of length 1 of each moves all, squared
+    count = len(at_start)
+    basis = features(count, whole("shared", shared, 0)) if shared else np.eye(count)
+    # How far a gradient of length 1 of each moves all, squared.
+    reach = ((basis @ basis.T) ** 2).sum(axis=0)
 
     def path(chosen: Estimator) -> Iterator[Array]:
         """Pass rates step by step."""
@@ -131,9 +132,10 @@ def pass_rates(
                 gradient, square = expected_gradient(pi, chosen, rollouts)
                 noise = reach @ (square - (gradient**2).sum(axis=1))
             change = basis @ (basis.T @ gradient)
-            rate, size = learning_rate, (change**2).sum() + noise
+            rate = learning_rate
             if rate is None:
-                rate = step_length * np.sqrt(len(pi) / size) if size > 0 else 0.0
+                size = (change**2).sum() + noise
+                rate = step_length * np.sqrt(count / size) if size > 0 else 0.0
             logits = logits + rate * change
 
     return np.stack([np.stack(list(path(estimator(one)))) for one in objectives])
@@ -143,7 +145,7 @@ def _logits_at_start(problems: int | None, start: ArrayLike | None) -> Array:
     """Logits of the right answer, 0, by its pass rate; the wrong ones are alike."""
     if start is None:
         count = whole("problems", PROBLEMS if problems is None else problems)
-        hardest, easiest = (np.log(p) - np.log1p(-p) for p in (HARDEST, EASIEST))
+        hardest, easiest = _log_odds(np.array([HARDEST, EASIEST]))
         share = np.arange(count) / max(count - 1, 1)
         log_odds = hardest * (1 - share) + share * easiest
     else:
@@ -152,10 +154,14 @@ def _logits_at_start(problems: int | None, start: ArrayLike | None) -> Array:
             raise LabError("found problems and start: give one of them")
         if p.ndim != 1 or not p.size:
             raise LabError(f"start has shape {p.shape}: give one pass rate a problem")
-        log_odds = np.log(p) - np.log1p(-p)
+        log_odds = _log_odds(p)
     logits = np.zeros((len(log_odds), ANSWERS))
     logits[:, 0] = log_odds + np.log(ANSWERS - 1)
     return logits
+
+
+def _log_odds(p: Array) -> Array:
+    return np.log(p) - np.log1p(-p)
 
 
 def draw(pi: Array, u: Array) -> Array:

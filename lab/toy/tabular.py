@@ -32,7 +32,7 @@ class Tabular(WithGradientSource):
 
     def __init__(self, config: TabularConfig) -> None:
         self.config = config
-        self.gradient_source = GradientSource.of(config, config.practice)
+        super().__init__(GradientSource.of(config))
         problems, answers = config.problems, config.answers
         position = torch.linspace(0, 1, problems, dtype=torch.float64)
         ends = torch.tensor([config.hardest, config.easiest], dtype=torch.float64)
@@ -83,7 +83,7 @@ def preflight(config: TabularConfig) -> list[str]:
             f"tabular: hardest = {config.hardest} is not below easiest = {config.easiest}: swap"
             " them"
         )
-    return GradientSource.of(config, config.practice).describe()
+    return GradientSource.of(config).describe()
 
 
 def train(config: TabularConfig, state: dict[str, Any] | None = None) -> Iterator[Record | Pause]:

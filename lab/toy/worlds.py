@@ -18,11 +18,7 @@ class World:
     """What the loop needs of a world: a model that is trained, losses and evaluations."""
 
     model: torch.nn.Module
-
-    @property
-    def updates(self) -> int:
-        """Optimiser steps that each step of the training takes, with its rollouts."""
-        return 1
+    updates = 1  # optimiser steps that each step of the training takes, with its rollouts
 
     def losses(self, step: int) -> Iterable[Tensor]:
         """The loss of one step, in parts that sum to it, with the randomness of seed and step.
