@@ -12,6 +12,7 @@ from lab.losses import counted, expected_factor, policy_gradient
 from lab.toy.multinomial import draw_counts, split_counts
 
 CHANCE = torch.tensor([0.1, 0.2, 0.05, 0.0, 0.65], dtype=torch.float64)
+RIGHT = torch.tensor([[True, False, False, False, False]])
 NAMES = ["rloo", "grpo", "maxrl", "maxrl_eq7", "nsr", "pacs_anchor", "real_anchor", "pkpo(k=2)"]
 
 
@@ -50,17 +51,17 @@ def test_counts_are_multinomial(how):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_loss_of_counts_is_the_loss_of_the_rollouts_themselves(name):
-    """The same gradient for every one of the 3^4 outcomes of four rollouts."""
-    logits = torch.tensor([[0.3, -1.0, 0.2]], dtype=torch.float64, requires_grad=True)
-    right, estimator = torch.tensor([[True, False, False]]), lab.estimator(name)
-    for answers in itertools.product(range(3), repeat=4):
+    """The same gradient for every one of the 5^4 outcomes of four rollouts."""
+    logits = torch.tensor([[0.3, -1.0, 0.2, 0.9, 0.0]], dtype=torch.float64, requires_grad=True)
+    estimator = lab.estimator(name)
+    for answers in itertools.product(range(5), repeat=4):
         drawn = torch.tensor([answers])
         logp = logits.log_softmax(1)
         naive = policy_gradient(
-            logp.gather(1, drawn), lab.advantages(estimator, right.gather(1, drawn).double())
+            logp.gather(1, drawn), lab.advantages(estimator, RIGHT.gather(1, drawn).double())
         )
-        counts = torch.nn.functional.one_hot(drawn, 3).sum(1).double()
-        ours = counted(logp, counts, right, estimator, 4)
+        counts = torch.nn.functional.one_hot(drawn, 5).sum(1).double()
+        ours = counted(logp, counts, RIGHT, estimator, 4)
         left, right = (
             torch.autograd.grad(loss, logits, retain_graph=True)[0] for loss in (naive, ours)
         )
