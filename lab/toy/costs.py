@@ -46,7 +46,9 @@ def of_mazes(config: MazeConfig) -> Costs | None:
     if config.gradient != "sampled":
         return None
     shape = transformer_config(config.width, config.layers, config.positions)
-    length, batch, rollouts = config.length, config.batch, config.rollouts
+    length = config.length
+    batch = config.batch
+    rollouts = config.rollouts
     part = len(micro_batches(batch, rollouts * length)[0])
 
     def fake(mazes: int, length: int) -> FakePolicy:

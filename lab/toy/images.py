@@ -162,7 +162,8 @@ def train(config: ImagesConfig, state: dict[str, Any] | None = None) -> Iterator
     removes the scale in another way.
     """
     world = Images(config)
-    peak, decay = config.learning_rate, config.weight_decay
+    peak = config.learning_rate
+    decay = config.weight_decay
     weights = world.model.parameters()
     optimizer: torch.optim.Optimizer
     if config.optimizer == "sgd":

@@ -318,7 +318,8 @@ class MazeExactRL(_WithStatistics):
 
 def preflight(config: MazeConfig) -> list[str]:
     """The header's lines on the objective. LabError: the settings cannot run together."""
-    size, length = config.size, config.length
+    size = config.size
+    length = config.length
     prompt = maze_env.prompt_length(maze_env.check_size(size))
     evaluation_set(config, torch.device("cpu"))
     if prompt + length > config.positions:

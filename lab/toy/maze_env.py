@@ -201,7 +201,8 @@ def draw(
 
 def shortest_paths(walls: Bool[Tensor, "mazes size size"]) -> Int[Tensor, "mazes longest"]:
     """One shortest path of each maze, as in `Mazes`: always the first move that leads nearer."""
-    size, device = walls.shape[1], walls.device
+    size = walls.shape[1]
+    device = walls.device
     distance = moves_to_goal(walls).flatten(1)
     offsets = torch.tensor([-size, size, -1, 1], device=device)
     place = torch.full((len(walls), 1), size + 1, device=device)
@@ -324,7 +325,9 @@ def walk(mazes: Mazes, tokens: Int[Tensor, "mazes rollouts length"]) -> PathOutc
     The moves before the first DONE count up to the first wall or the goal, and the goal must come
     first. A rollout without DONE, or with anything but moves before it, is wrong.
     """
-    size, length, device = mazes.size, tokens.shape[2], tokens.device
+    size = mazes.size
+    length = tokens.shape[2]
+    device = tokens.device
     done = _first_true(tokens == DONE)
     before_done = torch.arange(length, device=device) < done[:, :, None]
     is_move = (tokens >= UP) & (tokens < UP + 4)

@@ -282,7 +282,9 @@ def _weight_tables(
     """The table "weight", row by row, and the metrics."""
     p = rates.log_p.double().exp()
     rows = []
-    names, sizes, groups = config.estimators, config.group_sizes, config.groups
+    names = config.estimators
+    sizes = config.group_sizes
+    groups = config.groups
     rollouts = groups * max(sizes)
     measurable = (p * rollouts >= LEAST_RIGHT).nonzero()[:, 0].tolist()
     # Of each estimator and N: the mean gradients and those of theory, summed over mazes.

@@ -86,7 +86,8 @@ def find_right_answers(
     model: Transformer, mazes: Mazes, prompts: Prompts, length: int, tolerance: float
 ) -> RightAnswers:
     """The right answers of `pass_rates`, after `Transformer.read`."""
-    count, size = len(mazes), mazes.size
+    count = len(mazes)
+    size = mazes.size
     device = prompts.logits.device
     goal = (size - 2) * size + size - 2
     distance = moves_to_goal(mazes.walls).flatten(1)
@@ -199,7 +200,8 @@ def _as_rollouts(
     maze = maze[by_maze]
     column = rank_in_problem(maze)
     shape = (count, int(column.max()) + 1 if len(maze) else 1, tokens.shape[1])
-    spread_tokens, spread_logp = tokens.new_zeros(shape), logp.new_zeros(shape)
+    spread_tokens = tokens.new_zeros(shape)
+    spread_logp = logp.new_zeros(shape)
     spread_tokens[maze, column] = tokens[by_maze]
     spread_logp[maze, column] = logp[by_maze]
     # Every token of an answer is a move or DONE, and none of these is PAD.

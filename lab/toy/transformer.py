@@ -268,7 +268,9 @@ def attend(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys, causal: bool) ->
     All queries of a problem see its `prompt`. If `causal`, query i sees the first i + 1 keys `k` of
     its rollout; otherwise it sees all.
     """
-    trees, queries, shared = q.shape[1], q.shape[2], prompt[0].shape[2]
+    trees = q.shape[1]
+    queries = q.shape[2]
+    shared = prompt[0].shape[2]
     keys, values = (
         torch.cat((of_prompt[:, None].expand(-1, trees, -1, -1, -1), own.transpose(2, 3)), dim=3)
         for of_prompt, own in zip(prompt, (k, v), strict=True)

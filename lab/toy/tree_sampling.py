@@ -287,7 +287,8 @@ def share_prefixes(
     A row without tokens stands for no rollout.
     """
     problems, rollouts, length = tokens.shape
-    flat_tokens, flat_mask = tokens.flatten(0, 1), mask.flatten(0, 1)
+    flat_tokens = tokens.flatten(0, 1)
+    flat_mask = mask.flatten(0, 1)
     logit_rows = torch.zeros_like(flat_tokens)
     builder = TreeBuilder(problems, tokens.device)
     active = flat_mask[:, 0].nonzero()[:, 0]
@@ -364,7 +365,8 @@ def sample_rows(
 
     The arguments are those of `sample_tree`, and the function that attends to the prompts.
     """
-    problems, device = len(prompts.logits), prompts.logits.device
+    problems = len(prompts.logits)
+    device = prompts.logits.device
     # Laid out as products of matrices read them without a copy, and so are the rollouts' own keys
     # and values: "layers 2 problems kv_heads rollouts length head_size".
     prompt_cache = [(keys.contiguous(), values.contiguous()) for keys, values in prompts.cache]
