@@ -1,19 +1,29 @@
 """What a language-model training does on a GPU, checked without one, by the libraries' classes."""
 
+import inspect
+from contextlib import nullcontext
 from dataclasses import replace
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
 import torch
 from smoke_trainings import SHORT_ANSWERS, TINY, played, same
 
+from lab.errors import LabError
 from lab.llm.engines import imports, model_costs
 from lab.llm.engines.model_costs import architecture, parameter_count
 from lab.llm.train import trainer
+from lab.llm.train.token_loss import Row, token_log_probabilities
 from lab.runs.experiments import experiment
-from lab.training.costs import GIB
+from lab.training.costs import CARDS, GIB
 
 imports.trl()
+PRESETS_OF_CARDS = [
+    (name, scale)
+    for name in ("gsm8k", "qwen3", "pacs")
+    for scale in CARDS.keys() & experiment(name).scales
+]
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
@@ -126,10 +136,81 @@ def test_the_memory_of_one_gpu_is_told_and_too_much_is_refused():
 def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkeypatch):
     on_gpu(monkeypatch, 79.1)
     config = unchecked("gsm8k", "smoke", engine="vllm", engine_memory=0.0)
-    held = 12 * parameter_count(architecture(str(TINY))) / GIB + model_costs.CONTEXT
+    held = 12 * parameter_count(architecture(str(TINY))) / GIB + model_costs.CONTEXT + 3
     assert model_costs.sampler_share(config, str(TINY)) == pytest.approx(1 - held / 79.1)
     config = replace(config, engine_memory=0.4)
     assert model_costs.sampler_share(config, str(TINY)) == 0.4
+
+
+def test_vllm_leaves_three_gib_and_an_update_strands_no_segment(monkeypatch):
+    """What lies in expandable segments can be given back page by page; the pinned vLLM turns them
+    off around its own pool, and on again with all other settings.
+    """
+    for name, scale in PRESETS_OF_CARDS:
+        config = unchecked(name, scale)
+        shape, total = architecture(config.model), config.device_memory
+        stays = sum(model_costs._resident(config, shape).values()) + model_costs.CONTEXT
+        share = model_costs.vllm_share(config, shape, total)
+        assert total - stays - share * total == pytest.approx(3.0), (name, scale)
+    conf = pytest.importorskip("vllm.device_allocator.alloc_conf")
+    assert conf.conf_flag_enabled("a:1,expandable_segments:True", conf.EXPANDABLE_SEGMENTS)
+    pool = inspect.getsource(import_module("vllm.device_allocator.cumem").CuMemAllocator)
+    off = "set_alloc_conf(with_conf_flag(prev_conf, EXPANDABLE_SEGMENTS, False))"
+    assert off in pool and "set_alloc_conf(prev_conf)" in pool
+
+
+@pytest.mark.parametrize("given, said", [({}, ["expandable_segments:True"]), ({"own": "1"}, [])])
+def test_segments_are_expandable_before_a_vllm_that_sleeps_starts(given, said, monkeypatch):
+    from lab.llm.engines import vllm_engine
+
+    def started(gpu):
+        raise LabError(f"{told}")
+
+    told: list[str] = []
+    if given:
+        monkeypatch.setenv("PYTORCH_ALLOC_CONF", "backend:native")
+    monkeypatch.setattr(torch._C, "_accelerator_setAllocatorSettings", told.append)
+    library = SimpleNamespace(LLM=lambda *_, **__: started(True))
+    monkeypatch.setattr(vllm_engine, "_vllm", lambda gpu: library)
+    monkeypatch.setattr(vllm_engine, "_process_state_restored", nullcontext)
+    with pytest.raises(LabError):
+        vllm_engine.VLLMEngine(TINY, sleep=True)
+    assert told == said
+
+
+def test_a_step_has_few_shapes_whatever_the_lengths_of_its_rows(monkeypatch):
+    """In TRL's trainer and in the loop; 64 passes of 16 rows had nearly as many shapes."""
+    from lab.llm.train.trl_trainer import ObjectiveTrainer, _GRPOTrainer
+
+    made, shapes = ObjectiveTrainer.__new__(ObjectiveTrainer), []
+
+    def compute(self, model, ids, mask, width, *_, **__):
+        shapes.append(ids.shape)
+        return torch.zeros(len(ids), width), None, None
+
+    monkeypatch.setattr(_GRPOTrainer, "_get_per_token_logps_and_entropies", compute)
+    made.by_length = True
+    place = torch.arange(1024 + 2048)
+    prompts = torch.randint(40, 1024, (1024, 1), generator=torch.Generator().manual_seed(0))
+    answers = 2 * prompts + torch.arange(1024)[:, None] % 7 - 3
+    mask = ((place >= 1024 - prompts) & (place < 1024 + answers)).long()
+    for rows in mask[mask.sum(1).argsort()].split(16):
+        logp, *_ = made._get_per_token_logps_and_entropies(None, rows, rows, 2048)
+        assert logp.shape == (16, 2048)
+    assert len(set(shapes)) <= 3072 / 128 and {width % 128 for _, width in shapes} == {0}
+
+    def decoder(input_ids, **_):
+        shapes.append(input_ids.shape)
+        raise InterruptedError
+
+    shapes.clear()
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())  # it knows no meta
+    model = SimpleNamespace(device=torch.device("meta"), get_decoder=lambda: decoder)
+    for length in range(2, 3072, 48):
+        rows = [Row([0], [1] * (length - 1), torch.zeros(length - 1))]
+        with pytest.raises(InterruptedError):
+            token_log_probabilities(model, rows, 1.0)
+    assert len(shapes) == 64 and len(set(shapes)) == 24
 
 
 def test_a_training_by_length_goes_on_exactly_and_learns_what_the_padded_one_does(monkeypatch):

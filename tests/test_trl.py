@@ -243,8 +243,9 @@ def test_the_metrics_of_a_batch_are_those_of_its_groups(parts, tmp_path):
     ],
 )
 def test_micro_batches_sorted_and_cut_by_length_have_the_padded_ones_gradient(
-    parts, tmp_path, kind, options, config
+    parts, tmp_path, kind, options, config, monkeypatch
 ):
+    monkeypatch.setattr("lab.llm.train.trl_trainer.WIDTH", 2)
     steps = {
         "per_device_train_batch_size": 2,
         "gradient_accumulation_steps": 4,

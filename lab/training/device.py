@@ -28,6 +28,9 @@ def compute_device() -> torch.device:
     if setting == "cpu":
         return torch.device("cpu")
     if torch.cuda.is_available():
+        # cuDNN's attention, which torch prefers on Hopper, plans anew for every shape it meets: a
+        # second each, and rollouts have many (FunASR #3704).
+        torch.backends.cuda.enable_cudnn_sdp(False)
         return torch.device("cuda")
     if setting == "cuda":
         raise LabError(
@@ -59,8 +62,8 @@ def gpu_fault() -> str:
     if int(gpus[0].driver.split(".")[0]) < OLDEST_DRIVER.get(major, 0):
         return (
             f"{gpus[0].name} has driver {gpus[0].driver}, and torch {torch.__version__} with CUDA"
-            f" {torch.version.cuda} needs {OLDEST_DRIVER[major]} or newer: update the driver, or"
-            " choose an image with a newer one"
+            f" {torch.version.cuda} needs {OLDEST_DRIVER[major]} or newer: update the driver; in a"
+            f" container, apt-get install cuda-compat-{torch.version.cuda.replace('.', '-')}"
         )
     return (
         f"{gpus[0].name} with driver {gpus[0].driver} is there, but torch {torch.__version__} (CUDA"

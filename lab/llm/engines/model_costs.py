@@ -29,6 +29,8 @@ from lab.training.device import compute_device
 KNOWN = {name: model["architecture"] for name, model in MODELS.items() if "architecture" in model}
 # GiB; assumed, not measured: the CUDA context, cuBLAS's and NCCL's workspaces, fragmentation.
 CONTEXT = 2.0
+# GiB that vLLM leaves free beside that, for what an estimate has wrong.
+RESERVE = 3.0
 # GiB; assumed, not measured: CUDA graphs and buffers that vLLM keeps while it sleeps.
 ASLEEP = 1.5
 # Sequences that vLLM decodes together: its own default on a GPU of 80 GB.
@@ -68,8 +70,8 @@ def _resident(config: LanguageModelConfig, shape: Any) -> dict[str, float]:
 
 
 def vllm_share(config: LanguageModelConfig, shape: Any, total: float) -> float:
-    """The fraction of a GPU of `total` GiB for vLLM: as set, or all that is free between steps."""
-    occupied = sum(_resident(config, shape).values()) + CONTEXT
+    """The fraction of a GPU of `total` GiB for vLLM: as set, or what stays free but for RESERVE."""
+    occupied = sum(_resident(config, shape).values()) + CONTEXT + RESERVE
     return config.engine_memory or max(0.0, 1 - occupied / total)
 
 

@@ -75,6 +75,10 @@ class VLLMEngine:
             settings = {"gpu_memory_utilization": share, "max_num_seqs": SEQUENCES}
             settings["dtype"] = "bfloat16"
         library = _vllm(gpu)
+        if sleep and "PYTORCH_ALLOC_CONF" not in os.environ:
+            # Else an update leaves segments of which a part is in use, and which vLLM cannot have.
+            # vLLM itself turns this off around its own pool.
+            torch._C._accelerator_setAllocatorSettings("expandable_segments:True")
         try:
             _give_llvmlite_a_dict()
             with _process_state_restored():

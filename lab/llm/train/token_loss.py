@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.checkpoint import checkpoint
 
@@ -21,6 +22,9 @@ from lab.shapes import Float
 
 # Tokens whose scores over the whole vocabulary are in memory together.
 CHUNK = 512
+# On a GPU the tokens of a row are padded to a multiple of this, so that few shapes occur in a step:
+# kernels, plans and blocks of memory are made once for each.
+WIDTH = 128
 
 
 @dataclass
@@ -46,14 +50,16 @@ def token_log_probabilities(
 ) -> tuple[Float[Tensor, " tokens"], Float[Tensor, " tokens"]]:
     """Log-probability and entropy at every answer token of the rows; on a GPU in bfloat16.
 
-    Rows are padded on the right, where causal attention never looks. The scores over the vocabulary
+    Rows are padded on the right, where causal attention never looks, on a GPU to a multiple of
+    `WIDTH`. The scores over the vocabulary
     are computed for `CHUNK` tokens at a time, and once more in the backward pass.
     """
     ids = pad_sequence([torch.tensor(row.prompt + row.answer) for row in rows], batch_first=True)
     is_answer = torch.zeros_like(ids, dtype=torch.bool)
     for i, row in enumerate(rows):
         is_answer[i, len(row.prompt) : row.length] = True
-    ids, is_answer = ids.to(model.device), is_answer.to(model.device)
+    rest = 0 if model.device.type == "cpu" else -ids.shape[1] % WIDTH
+    ids, is_answer = (pad(table, (0, rest)).to(model.device) for table in (ids, is_answer))
     with torch.autocast(ids.device.type, torch.bfloat16, enabled=ids.is_cuda):
         decoder = model.get_decoder()
         output = decoder(input_ids=ids, attention_mask=torch.ones_like(ids), use_cache=False)

@@ -23,6 +23,7 @@ from torch.nn.functional import pad
 from lab.errors import LabError, one_of, real
 from lab.llm.engines.imports import trl
 from lab.llm.train.rollouts import group_metrics, warn_if_all_cut
+from lab.llm.train.token_loss import WIDTH
 from lab.losses import SCORES, pacs, pacs_at_anchor
 from lab.mathematics.estimators import Estimator, advantages
 from lab.mathematics.estimators import estimator as find_estimator
@@ -223,7 +224,8 @@ class ObjectiveTrainer(_GRPOTrainer):
     ) -> Any:
         """TRL's log-probabilities "rows width", entropies and auxiliary loss.
 
-        With `by_length` rows are cut to the longest; TRL too has 0 at padding.
+        With `by_length` rows are cut to the longest, in multiples of `WIDTH`; TRL too has 0 at
+        padding.
         """
         compute = super()._get_per_token_logps_and_entropies
         # Other options belong to models with images, whose rows cannot be cut.
@@ -238,6 +240,8 @@ class ObjectiveTrainer(_GRPOTrainer):
             # At least one completion token, which TRL's slices from the right need.
             first = min(int(used[0]), ids.shape[1] - width - 1)
             last = max(int(used[-1]) + 1, ids.shape[1] - width + 1)
+            last = min(last + (first - last) % WIDTH, ids.shape[1])
+            first = max(first - (first - last) % WIDTH, 0)
             cut = ids.shape[1] - last
             kept = ids[:, first:last], attention_mask[:, first:last], width - cut
             *by_token, auxiliary = compute(model, *kept, batch_size, **options)
