@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # As on most machines: what one process has compiled the others read.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-llm figures generated reproduce site pictures test test-fast test-lessons lint gpu lab check constraints check-install clean
+.PHONY: help setup setup-llm figures generated reproduce site pictures test test-fast test-lessons lint gpu gpu-prepare lab check constraints check-install clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -20,6 +20,8 @@ setup: .venv/installed ## create .venv and install the pinned project (about 2 G
 .venv/installed: pyproject.toml constraints.txt tools/install.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "found $$($(PYTHON) --version): Python 3.11 or newer is needed; say make PYTHON=python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>&- || \
+		{ echo "$(PYTHON) has no venv: apt-get install python3-venv, or python3.11-venv for python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python tools/install.py setup
 	@touch $@
@@ -62,6 +64,10 @@ lint: setup-llm ## formatting, style, types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+gpu-prepare: ## before that hour, on any machine that shares the disk: CUDA builds, models and problem sets (SCALE=h100)
+	LAB_DEVICE=cuda $(MAKE) setup-llm
+	LAB_DEVICE=cpu $(BIN)/lab rehearse --prepare $(or $(SCALE),h200)
 
 gpu: setup-llm ## the first hour on a rented GPU: every preset for a few steps, recorded into data/results/gpu
 	$(BIN)/lab rehearse

@@ -225,8 +225,10 @@ def _preflight(arguments: argparse.Namespace) -> int:
 
 
 def _rehearse(arguments: argparse.Namespace) -> int:
-    from lab.runs.rehearsal import fill_readme, rehearse
+    from lab.runs.rehearsal import fill_readme, prepare, rehearse
 
+    if arguments.prepare:
+        return 1 if prepare(arguments.prepare) else 0
     measured = rehearse(arguments.out, arguments.only)
     fill_readme()
     failed = {name: part["failed"] for name, part in measured["parts"].items() if "failed" in part}

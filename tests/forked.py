@@ -48,7 +48,7 @@ CONTEXT.set_forkserver_preload(
 MODULES = (
     "lab",
     "lab.runs.processes",
-    "lab.runs.rehearsal",
+    "lab.runs.measurements",
     "ipykernel_launcher",
 )  # what a fork runs where a command starts Python with -m
 # What Popen calls to start a process; its arguments are the same in all versions from 3.11 on.

@@ -14,6 +14,7 @@ import torch
 from cuda_table import Call, Recorder, refused
 from PIL import Image
 from smoke_trainings import SHORT_ANSWERS
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from lab.losses import SCORES, pacs, policy_gradient
 from lab.runs.experiments import experiment
@@ -21,6 +22,7 @@ from lab.toy import image_data, images, maze, maze_env, maze_policy
 from lab.toy.costs import FakePolicy
 from lab.toy.fused_attention import attend_fused
 from lab.toy.imagenet import ImageNet
+from lab.toy.transformer import fresh_transformer
 from lab.toy.tree_sampling import Rollouts, sample_rows
 from lab.training.records import records as records_of
 
@@ -115,6 +117,76 @@ def test_sampling_and_scoring_mazes_wait_for_nothing_and_touch_no_tensor_of_the_
     (policy_gradient(logp, outcome.right.float()) - entropy).backward()
     assert sampled.rows == mazes * (1 + rollouts * (length - 1))
     assert all(weight.grad.device.type == "meta" for weight in model.parameters())
+
+
+class Waits(TorchDispatchMode):
+    """Counts what a GPU's host would wait for: values that it reads, and sizes that depend on them.
+
+    Choosing by True and False is `index` here, and looks for the places of True there.
+    """
+
+    KINDS = ("_local_scalar_dense", "is_nonzero", "nonzero", "_unique2", "equal", "masked_select")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        name = func.overloadpacket.__name__
+        chosen = args[1] if name in ("index", "index_put_") else []
+        by_place = any(each is not None and each.dtype == torch.bool for each in chosen)
+        self.count += name in self.KINDS or by_place
+        return func(*args, **kwargs or {})
+
+
+def test_a_step_of_mazes_waits_twice_for_which_are_scored_and_a_planted_wait_is_seen(monkeypatch):
+    """Outside of the optimizer, whose counters are on the host."""
+
+    def waits_a_step() -> int:
+        config = experiment("maze").configure("smoke", {"estimator": "maxrl", "steps": 4})
+        policy = maze_policy.make_policy(fresh_transformer(0, shape), config)
+        world = maze.MazeRL(policy, maze.maze_stream(config, 4, "mazes", CPU), config)
+        world.losses(0)
+        with Waits() as waits:
+            for part in world.losses(1):
+                part.backward()
+        return waits.count - drawn
+
+    monkeypatch.setattr(maze_policy, "sample_tree", sample_rows)
+    shape = maze.transformer_config(16, 2, 96)
+    config = experiment("maze").configure("smoke")
+    with Waits() as stream:  # drawing mazes
+        maze.maze_stream(config, 4, "mazes", CPU).at(1)
+    drawn = stream.count
+    assert waits_a_step() == 2
+
+    def waiting(*given, real=maze.policy_gradient):
+        loss = real(*given)
+        float(loss)
+        return loss
+
+    monkeypatch.setattr(maze, "policy_gradient", waiting)
+    assert waits_a_step() == 3
+
+
+def test_no_copy_of_weights_survives_inside_autocast_where_a_graph_would_read_it_for_ever():
+    config = experiment("maze").configure("smoke", {"precision": "bfloat16"})
+    policy = maze_policy.make_policy(
+        fresh_transformer(0, maze.transformer_config(16, 1, 96)), config
+    )
+
+    def doubled() -> float:
+        layer = torch.nn.Linear(4, 4, bias=False)
+        x = torch.ones(1, 4)
+        before = layer(x)
+        with torch.no_grad():
+            layer.weight.mul_(2)  # as the optimizer does, in place
+        return float((layer(x) / before).mean())
+
+    with policy.autocast():
+        assert doubled() == 2.0
+    with torch.autocast("cpu", torch.bfloat16):  # the fault, planted
+        assert doubled() == 1.0
 
 
 # --- Images -----------------------------------------------------------------------------------

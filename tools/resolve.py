@@ -185,6 +185,7 @@ ENVIRONMENTS = ("environment.yml", "environment-cpu.yml")
 DOCUMENTS = (
     "README.md",
     "Makefile",
+    "Dockerfile",
     ".ci",
     "docs",
     "lab",

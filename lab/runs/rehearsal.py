@@ -15,40 +15,72 @@ import json
 import os
 import re
 import signal
-import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.configurations import Config
-from lab.errors import LabError
+from lab.errors import LabError, one_of
+from lab.llm.engines.models import model_folder
 from lab.project import CHECKOUT, project
-from lab.runs.experiments import Experiment, experiment, experiments
+from lab.runs.contents import code_digest, digest
+from lab.runs.experiments import experiment, experiments
+from lab.runs.measurements import canary, cut, is_language_model
 from lab.runs.processes import last_words
-from lab.runs.provenance import device, provenance
-from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
-from lab.runs.training import load_checkpoint, state_of
+from lab.runs.provenance import device, provenance, versions
+from lab.runs.readiness import readiness
+from lab.runs.run_folder import runs_root, write_atomically, write_json
+from lab.training.cards import cards
 from lab.training.costs import CARDS
-from lab.training.device import compute_device
-from lab.training.records import Record
+from lab.training.device import compute_device, gpu_fault
 
 README = CHECKOUT / "README.md"
-PART_SECONDS = 20 * 60  # after which a part counts as hanging
-# Evaluations and initial trainings are cut to a minimum: only the training step is measured.
-CUT = {"mazes": 8, "samples": 64, "eval_problems": 4, "start_steps": 4, "start_log_every": 4}
-# Two steps of a language model take minutes; the first ones of any world compile and allocate.
+START_SECONDS = 300.0  # of a part, for imports, models and compilers; the estimate has none of them
+LONGEST_SECONDS = 660.0  # of a part, by its estimate
+# Steps that are timed, where they are not longer than that; the first ones of any world compile.
 LANGUAGE_MODEL_STEPS, TOY_STEPS = 3, 20
+# A measurement holds while nothing changes in the rooms of lab/ that made it; the rest is how it
+# is asked for and written down.
+ROOMS: dict[str, tuple[str, ...]] = {
+    "lab.toy.": ("configurations", "mathematics", "toy", "training"),
+    "lab.llm.": ("configurations", "judge", "llm", "mathematics", "training"),
+}
 
 
 class Part(NamedTuple):
     """One measurement: the name under which it is recorded, and how it is made."""
 
     name: str
-    kind: str  # of MEASURES
+    kind: str  # of lab.runs.measurements.MEASURES
     experiment: str
     scale: str
+    steps: int = 1
+    estimate: float = 0.0  # seconds, by the lab's own costs; 0 at scale smoke
+
+    @property
+    def limit(self) -> float:
+        """Seconds after which it counts as hanging."""
+        return START_SECONDS + 2 * self.estimate
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What it changes in its preset."""
+        chosen = experiment(self.experiment)
+        if self.kind in ("steps", "weights"):
+            changed = canary if self.kind == "weights" else cut
+            return changed(chosen, self.scale, self.steps)
+        return {}
+
+    @property
+    def uses(self) -> str:
+        """The digest of what it computes with: settings, versions, the lab's code for it."""
+        chosen = experiment(self.experiment)
+        rooms = ROOMS["lab.llm." if is_language_model(chosen) else "lab.toy."]
+        rooms += ("runs",) if self.kind == "resume" else ()
+        settings = chosen.configure(self.scale, self.parameters).settings()
+        package = Path(__file__).parents[1]
+        code = [code_digest(package / room) for room in rooms]
+        return digest([self.kind, self.experiment, self.scale, settings, code, versions()])
 
 
 def scale_of_card(memory: float) -> str:
@@ -62,19 +94,37 @@ def scale_of_card(memory: float) -> str:
 
 
 def parts(scale: str) -> list[Part]:
-    """What is measured on a card of this scale, the quickest and most informative parts first."""
+    """What is measured on a card of this scale, the quickest parts first."""
     known = [experiment(name) for name in experiments()]
     trained = [one for one in known if one.trainer and "steps" in one.rules]
-    toys = [one.name for one in trained if not _is_language_model(one)]
+    toys = [one.name for one in trained if not is_language_model(one)]
     presets = [one.name for one in trained if scale in one.scales]
-    return [
+    found = [
         *(Part(f"{name}: device against CPU", "agreement", name, "smoke") for name in toys),
         *(
             Part(f"{name}: killed and resumed", "resume", name, "smoke")
             for name in ("maze", "images", "gsm8k")
         ),
-        *(Part(f"{name} {scale}", "steps", name, scale) for name in presets),
+        *(_timed(Part(f"{name} {scale}", "steps", name, scale)) for name in presets),
+        _timed(Part("gsm8k: weights of the sampler", "weights", "gsm8k", scale)),
     ]
+    return sorted(found, key=lambda part: part.estimate)
+
+
+def _timed(part: Part) -> Part:
+    """A part with as many steps as LONGEST_SECONDS allow, and its estimate."""
+    chosen = experiment(part.experiment)
+    toy = not is_language_model(chosen)
+    steps = TOY_STEPS if toy else LANGUAGE_MODEL_STEPS
+    module: Any = chosen.module
+    part = part._replace(steps=steps)
+    if part.scale not in CARDS or not hasattr(module, "costs"):
+        return part
+    costs = module.costs(chosen.configure(part.scale, part.parameters))
+    card = CARDS[part.scale]
+    step, rest = costs.step_seconds(card), costs.beside.seconds(card)
+    steps = max(1, min(steps, int((LONGEST_SECONDS - rest) / step)))
+    return part._replace(steps=steps, estimate=rest + steps * step)
 
 
 def measured_folder() -> Path:
@@ -82,16 +132,45 @@ def measured_folder() -> Path:
     return project().results / "gpu"
 
 
+def prepare(scale: str) -> list[str]:
+    """Download the models and problem sets of all parts at `scale`, print a line for each; returns
+    what is missing. What is there already is not downloaded again.
+    """
+    one_of("scale", scale, tuple(CARDS))
+    missing = []
+    for name in experiments():
+        chosen = experiment(name)
+        if scale not in chosen.scales or "train_set" not in chosen.rules:
+            continue
+        config: Any = chosen.configure(scale)
+        try:
+            model_folder(config.model)
+        except LabError as error:
+            missing.append(str(error))
+        for subject, fault, remark in chosen.module.requirements(config):
+            missing += [fault] if fault else []
+            print(f"{name} {scale}: {subject}: {fault or remark}", flush=True)
+    for fault in missing:
+        print(f"missing: {fault}", file=sys.stderr)
+    if not missing:
+        print("all is here: HF_HUB_OFFLINE=1 make gpu needs no network")
+    return missing
+
+
 def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
     """Run the parts whose names contain `only` and return the content of this device's file.
 
     `folder` holds the file; by default data/results/gpu on a GPU, and the folder of runs on a CPU.
-    A part that failed is recorded with the last line of its output and repeated by the next call;
-    a part that was measured with this code is not repeated.
+    Output and profiles of the parts are in rehearsal/logs in the folder of runs. A part that failed
+    is recorded with the last line of its output and what it had measured, and repeated by the next
+    call; a part that was measured is repeated only if what it uses has changed. What a part lacks
+    is told before the first one runs. LabError: there is a GPU, and torch does not see it.
     """
     import torch
 
     on_gpu = compute_device().type == "cuda"
+    if not on_gpu and os.environ.get("LAB_DEVICE") != "cpu" and cards():
+        raise LabError(f"{gpu_fault()}; LAB_DEVICE=cpu rehearses on the CPU")
     memory = torch.cuda.get_device_properties(0).total_memory / 2**30 if on_gpu else None
     scale = scale_of_card(memory or 0)
     folder = folder or (measured_folder() if on_gpu else runs_root() / "rehearsal")
@@ -99,41 +178,74 @@ def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
     name = re.sub(r"[^a-z0-9]+", "-", device().split(",")[0].lower()).strip("-")
     path = folder / f"{name}.json"
     about = {"device": device(), "memory": memory, "scale": scale, **provenance()}
-    before = json.loads(path.read_text()) if path.exists() else {}
-    done = before["parts"] if before.get("code") == about["code"] else {}
+    done = json.loads(path.read_text())["parts"] if path.exists() else {}
     every = parts(scale)
     chosen = [part for part in every if only in part.name]
     if not chosen:
         raise LabError(f"no part is called {only!r}: {', '.join(part.name for part in every)}")
-    for part in chosen:
-        if "failed" in done.get(part.name, {"failed": "never tried"}):
-            print(f"{part.name} ...", flush=True)
-            done[part.name] = _in_a_process(part)
-            write_json(path, about | {"parts": done})
-            print(f"  {_sentence(done[part.name])}", flush=True)
+    missing = [part for part in chosen if not _holds(part, done.get(part.name, {}))]
+    faults = {(part.experiment, part.scale): "" for part in missing}
+    for name, at in faults:
+        findings, _ = readiness(experiment(name), experiment(name).configure(at), max_hours=1e9)
+        faults[name, at] = "; ".join(finding.fault for finding in findings if finding.fault)
+        if faults[name, at]:
+            print(f"{name} {at}: {faults[name, at]}", flush=True)
+    estimate = sum(part.estimate for part in missing) / 60
+    print(f"{len(missing)} of {len(chosen)} parts, by estimate {estimate:.0f} minutes", flush=True)
+    for part in missing:
+        print(f"{part.name} ...", flush=True)
+        fault = faults[part.experiment, part.scale]
+        measured = {"failed": fault} if fault else _in_a_process(part)
+        done[part.name] = measured | {"uses": part.uses, "commit": about["commit"]}
+        write_json(path, about | {"parts": done})
+        print(f"  {_sentence(done[part.name])}", flush=True)
     print(path)
     return about | {"parts": done}
 
 
+def _holds(part: Part, measured: dict[str, Any]) -> bool:
+    """Whether what was measured is what this part would measure."""
+    return "failed" not in measured and measured.get("uses") == part.uses
+
+
+def logs() -> Path:
+    """The folder of the parts' output, made if it is not there."""
+    folder = runs_root() / "rehearsal" / "logs"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def _in_a_process(part: Part) -> dict[str, Any]:
-    """What a part measured, or {"failed": why}."""
-    command = [sys.executable, "-m", "lab.runs.rehearsal", *part[1:]]
-    began = time.monotonic()
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        out, err = process.communicate(timeout=PART_SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return {"failed": f"did not end within {PART_SECONDS // 60} minutes"}
-    except KeyboardInterrupt:
-        os.killpg(process.pid, signal.SIGTERM)
-        raise
-    if process.returncode != 0:
-        return {"failed": last_words(process.returncode, err.splitlines())}
-    return json.loads(out.splitlines()[-1]) | {"wall_seconds": round(time.monotonic() - began, 1)}
+    """What a part measured; if it failed, why ("failed"), and what it had measured by then."""
+    command = [sys.executable, "-m", "lab.runs.measurements", *map(str, part[1:5]), str(logs())]
+    log = logs() / f"{re.sub('[^a-zA-Z0-9]+', '-', part.name)}.log"
+    with open(log, "w") as err, open(log.with_suffix(".jsonl"), "w") as out:
+        process = subprocess.Popen(
+            command,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+            # A part on a GPU must not fall back to the CPU.
+            env=os.environ | {"LAB_DEVICE": compute_device().type},
+        )
+        try:
+            code: int | None = process.wait(part.limit)
+        except subprocess.TimeoutExpired:
+            code = None
+        except KeyboardInterrupt:
+            os.killpg(process.pid, signal.SIGTERM)
+            raise
+        if code is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    *lines, _ = log.with_suffix(".jsonl").read_text().split("\n")  # the last may be cut
+    told = (json.loads(line) for line in reversed(lines) if line.startswith('{"'))
+    measured: dict[str, Any] = next(told, {})
+    if code == 0:
+        return measured
+    said = log.read_text(errors="replace").splitlines()
+    why = last_words(code, said) if code else f"did not end within {part.limit / 60:.0f} minutes"
+    return measured | {"failed": why, "log": log.name}
 
 
 def _sentence(measured: dict[str, Any]) -> str:
@@ -142,147 +254,6 @@ def _sentence(measured: dict[str, Any]) -> str:
         for key, value in measured.items()
         if not isinstance(value, (dict, list))
     )
-
-
-# --- The parts, each in a process of its own ----------------------------------------------------
-
-
-def measure_steps(name: str, scale: str) -> dict[str, Any]:
-    """Train a preset for a few steps: time per step, peak memory, last record, and the estimate."""
-    import torch
-
-    chosen = experiment(name)
-    steps = LANGUAGE_MODEL_STEPS if _is_language_model(chosen) else TOY_STEPS
-    config = chosen.configure(scale, _cut(name, scale, steps))
-    on_gpu = compute_device().type == "cuda"
-    seconds, last = [], None
-    trainer = chosen.train(config, None, **_start(config))
-    began = time.perf_counter()
-    for output in trainer:
-        if on_gpu:
-            torch.cuda.synchronize()
-        if isinstance(output, Record):
-            last = output.metrics
-        else:
-            seconds.append(time.perf_counter() - began)
-        began = time.perf_counter()
-    if last is None:
-        raise LabError(f"{name} gave no record")
-    warm = seconds[len(seconds) // 2 :]  # the first steps compile and allocate
-    result = {
-        "steps": steps,
-        "seconds_a_step": statistics.median(warm),
-        "slowest_step": max(warm),
-        "first_step": seconds[0],
-        "metrics": last,
-    }
-    if on_gpu:
-        result["memory_reserved"] = torch.cuda.max_memory_reserved() / 2**30
-        result["memory_allocated"] = torch.cuda.max_memory_allocated() / 2**30
-    if "log-probability mismatch" in last:
-        result["log_probability_mismatch"] = last["log-probability mismatch"]
-    module: Any = chosen.module
-    if scale in CARDS and hasattr(module, "costs") and (costs := module.costs(config)):
-        result["estimated_seconds_a_step"] = costs.step_seconds(CARDS[scale])
-        result["estimated_memory"] = costs.peak_memory
-    return result
-
-
-def measure_agreement(name: str, scale: str) -> dict[str, Any]:
-    """Compare training on this device with the CPU: the largest difference of each metric."""
-    here, cpu = (
-        _trained(name, scale, f"agreement-{name}-{kind}", LAB_DEVICE=kind).records()
-        for kind in ("auto", "cpu")
-    )
-    if [record["step"] for record in here] != [record["step"] for record in cpu]:
-        raise LabError(f"{name}: the device and the CPU gave records at different steps")
-    differences = {
-        key: max(
-            abs(a[key] - b[key]) for a, b in zip(here, cpu, strict=True) if key in a.keys() & b
-        )
-        for key in cpu[-1].keys() - {"step"}
-    }
-    return {"largest_difference": max(differences.values()), "differences": differences}
-
-
-def measure_resume(name: str, scale: str) -> dict[str, Any]:
-    """Compare a training killed after its first checkpoint and resumed with an undisturbed one."""
-    whole, killed = _trained(name, scale, f"resume-{name}-whole"), f"resume-{name}-killed"
-    process = _training(name, scale, killed)
-    checkpoints = f"{name}/*/checkpoints/step-*.safetensors"
-    while process.poll() is None and not list(_scratch(killed).glob(checkpoints)):
-        time.sleep(0.002)
-    process.kill()
-    process.communicate()
-    if process.returncode == 0:
-        raise LabError(f"{name} ended before it could be killed: nothing was resumed")
-    killed_at = load_checkpoint(_only_run(killed, name)).step
-    again = _trained(name, scale, killed)
-    expected, resumed = state_of(whole), state_of(again)
-    worst = max(
-        float((expected[key].double() - resumed[key].double()).abs().max())
-        for key in expected
-        if expected[key].numel()
-    )
-    return {
-        "killed_after_step": killed_at,
-        "records_equal": whole.records() == again.records(),
-        "largest_difference_of_a_weight": worst,
-    }
-
-
-def _is_language_model(chosen: Experiment) -> bool:
-    return (chosen.trainer or "").startswith("lab.llm.")
-
-
-def _cut(name: str, scale: str, steps: int) -> dict[str, Any]:
-    """The parameters of a rehearsal: few steps and small evaluations, otherwise the preset's."""
-    usual = experiment(name).configure(scale).settings()
-    # 0 stands for all.
-    cut = {key: min(value, usual[key] or value) for key, value in CUT.items() if key in usual}
-    return cut | {"steps": steps, "log_every": steps}
-
-
-def _start(config: Config) -> dict[str, Any]:
-    """The state that a preset's training starts from, after a few steps; empty if it needs none."""
-    before = experiment(config.name).before
-    if before is None:
-        return {}
-    state = None
-    for output in before.train(before.part_of(config), None):
-        state = {key: value.detach().clone() for key, value in output.state().items()}
-    return {"start": state}
-
-
-def _scratch(place: str) -> Path:
-    return runs_root() / "rehearsal" / "scratch" / place
-
-
-def _training(name: str, scale: str, place: str, **environment: str) -> subprocess.Popen[str]:
-    """A process that trains into a scratch folder."""
-    command = [sys.executable, "-m", "lab", "train", name, f"scale={scale}", "checkpoint_minutes=0"]
-    return subprocess.Popen(
-        command,
-        env=os.environ | {"LAB_RUNS": str(_scratch(place))} | environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def _trained(name: str, scale: str, place: str, **environment: str) -> Run:
-    """The run of `lab train` in a scratch folder. LabError: it failed."""
-    process = _training(name, scale, place, **environment)
-    _, err = process.communicate()
-    if process.returncode != 0:
-        why = last_words(process.returncode, err.splitlines())
-        raise LabError(f"lab train {name} scale={scale}: {why}")
-    return _only_run(place, name)
-
-
-def _only_run(place: str, name: str) -> Run:
-    (path,) = [path for path in (_scratch(place) / name).iterdir() if path.is_dir()]
-    return Run(path)
 
 
 # --- The README's cells -------------------------------------------------------------------------
@@ -296,13 +267,13 @@ def filled(text: str, measured: list[dict[str, Any]]) -> str:
 
     def cell(match: re.Match[str]) -> str:
         measurements = [
-            f"{part['seconds_a_step']:.3g} s a step, {part['memory_reserved']:.0f} GiB on one "
-            f"{file['device']} ({part['steps']} steps, commit {str(file['commit'])[:7]})"
+            f"{part['seconds_a_step']:.3g} s a step, {part['memory_used']:.0f} GiB on one "
+            f"{file['device']} ({part['steps']} steps, commit {str(part['commit'])[:7]})"
             for file in measured
             for name, part in file["parts"].items()
             if name.startswith(f"{match[1]} ")
-            and "seconds_a_step" in part
-            and "memory_reserved" in part
+            and "failed" not in part
+            and part.get("device") == "cuda"
         ]
         return f"<!-- gpu: {match[1]} -->{'; '.join(measurements) or WAITING}<!-- end -->"
 
@@ -314,17 +285,3 @@ def fill_readme() -> None:
     files = [json.loads(file.read_text()) for file in sorted(measured_folder().glob("*.json"))]
     if README.exists() and project().root == CHECKOUT:
         write_atomically(README, filled(README.read_text(), files))
-
-
-MEASURES = {
-    "steps": measure_steps,
-    "agreement": measure_agreement,
-    "resume": measure_resume,
-}
-
-if __name__ == "__main__":
-    try:
-        print(json.dumps(MEASURES[sys.argv[1]](*sys.argv[2:])))
-    except LabError as error:
-        print(f"lab: {error}", file=sys.stderr)
-        raise SystemExit(1) from None

@@ -63,7 +63,8 @@ def gpu_fault() -> str:
         return (
             f"{gpus[0].name} has driver {gpus[0].driver}, and torch {torch.__version__} with CUDA"
             f" {torch.version.cuda} needs {OLDEST_DRIVER[major]} or newer: update the driver; in a"
-            f" container, apt-get install cuda-compat-{torch.version.cuda.replace('.', '-')}"
+            f" container, apt-get install cuda-compat-{torch.version.cuda.replace('.', '-')} and"
+            f" set LD_LIBRARY_PATH=/usr/local/cuda-{torch.version.cuda}/compat"
         )
     return (
         f"{gpus[0].name} with driver {gpus[0].driver} is there, but torch {torch.__version__} (CUDA"

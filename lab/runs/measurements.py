@@ -1,0 +1,384 @@
+"""The parts of `lab rehearse`, each in a process of its own (`lab.runs.rehearsal`).
+
+    python -m lab.runs.measurements KIND EXPERIMENT SCALE STEPS FOLDER
+
+Every line of the output that is JSON holds all that was measured so far; the last one counts, so
+that a part that is ended early has not measured in vain. FOLDER takes profiles.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pkgutil
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import torch
+
+from lab.configurations import Config
+from lab.errors import LabError
+from lab.runs.experiments import Experiment, experiment
+from lab.runs.run_folder import Run, runs_root
+from lab.runs.training import load_checkpoint, state_of, train
+from lab.training.checkpoint import with_prefix
+from lab.training.costs import CARDS, GIB
+from lab.training.device import compute_device
+from lab.training.records import Record
+
+# Evaluations and initial trainings are cut to a minimum: only the training step is measured.
+CUT = {"mazes": 8, "samples": 8, "eval_problems": 4, "start_steps": 4, "start_log_every": 4}
+PROFILED = 3  # steps of a toy world, after those that are timed
+WAIT = "called a synchronizing CUDA operation"  # torch's warning
+# The mean difference of a token's log-probability in sampling and in training beyond which a
+# sampler holds old weights: trl#5312 has 0.015 with those of now and 0.201 with old ones.
+LARGEST_DIFFERENCE = 0.05
+# The functions whose calls are timed, by phase. What no phase holds is the rest of a step.
+TOY_PHASES = {
+    "rollouts": "lab.toy.maze_policy.MazePolicy.sample_rollouts",
+    "scores": "lab.toy.maze_policy.MazePolicy.score",
+    "backward": "torch.Tensor.backward",
+}
+LANGUAGE_MODEL_PHASES = {
+    "weights to vLLM": "lab.llm.engines.vllm_engine.VLLMEngine.load",
+    "rollouts": "lab.llm.engines.vllm_engine.VLLMEngine.sample",
+    "scores": "lab.llm.train.trl_trainer.ObjectiveTrainer._get_per_token_logps_and_entropies",
+    "backward": "torch.Tensor.backward",
+}
+
+
+class StepTrace:
+    """What happens within a training step, on a GPU by CUDA events: phases, memory, waits."""
+
+    def __init__(self) -> None:
+        self.on_gpu = compute_device().type == "cuda"
+        self.memory = 0.0  # GiB of the GPU in use, whoever uses it
+        self.spans: list[tuple[str, Any, Any]] = []
+        self.scored = 0  # of mazes, or rollouts, with a gradient
+        self.warned: list[warnings.WarningMessage] = []
+
+    @contextmanager
+    def over(self, phases: dict[str, str]) -> Iterator[None]:
+        """Time the calls of `phases`; on a GPU every wait of the host for it is a warning."""
+        with ExitStack() as stack:
+            for phase, place in phases.items():
+                owner, _, name = place.rpartition(".")
+                found = pkgutil.resolve_name(owner)
+                timed = self.timed(phase, getattr(found, name))
+                stack.enter_context(mock.patch.object(found, name, timed))
+            self.warned = stack.enter_context(warnings.catch_warnings(record=True))
+            warnings.filterwarnings("always", message=WAIT)
+            if self.on_gpu:
+                torch.cuda.set_sync_debug_mode("warn")
+                stack.callback(torch.cuda.set_sync_debug_mode, "default")
+            yield
+
+    def timed(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, which also notes when it was called and how much it scored."""
+
+        def call(*given: Any, **named: Any) -> Any:
+            began = self.now()
+            result = function(*given, **named)
+            self.spans.append((phase, began, self.now()))
+            if phase == "scores" and result[0].requires_grad:
+                self.scored += len(result[0])
+            return result
+
+        return call
+
+    def now(self) -> Any:
+        """A mark in the GPU's work, or the time; looks at the memory too."""
+        if not self.on_gpu:
+            return time.perf_counter()
+        free, total = torch.cuda.mem_get_info()
+        self.memory = max(self.memory, (total - free) / GIB)
+        mark = torch.cuda.Event(enable_timing=True)
+        mark.record()
+        return mark
+
+    def of_step(self) -> dict[str, Any]:
+        """What was seen since the last call, once the GPU is done; other warnings are passed on."""
+        phases: dict[str, float] = defaultdict(float)
+        for phase, began, ended in self.spans:
+            phases[phase] += began.elapsed_time(ended) / 1000 if self.on_gpu else ended - began
+        said = [str(each.message) for each in self.warned]
+        waits = sum(WAIT in text for text in said)
+        for text in said:
+            if WAIT not in text:
+                print(text, file=sys.stderr)
+        seen = {"phases": phases, "scored": self.scored, "waits": waits}
+        self.spans, self.scored = [], 0
+        self.warned.clear()
+        return seen | {"memory_used": self.memory}
+
+
+def measure_steps(name: str, scale: str, steps: str, folder: str) -> dict[str, Any]:
+    """Train a preset for a few steps: time by phase, memory, waits, last record, the estimate.
+
+    The table of a toy world's profile is written to FOLDER/EXPERIMENT-SCALE.profile.txt.
+    """
+    chosen, count = experiment(name), int(steps)
+    toy = not is_language_model(chosen)
+    config: Any = chosen.configure(scale, cut(chosen, scale, count))
+    start, trace = _start(config), StepTrace()
+    made: list[dict[str, Any]] = []  # what is known of each step
+    metrics: dict[str, float] = {}
+    profile: Any = torch.profiler.profile()
+    with trace.over(TOY_PHASES if toy else LANGUAGE_MODEL_PHASES):
+        trainer = chosen.train(config, None, **start)
+        began = time.perf_counter()
+        for output in trainer:
+            if trace.on_gpu:
+                torch.cuda.synchronize()
+            step = {"seconds": time.perf_counter() - began} | trace.of_step()
+            if 0 < output.step <= count:
+                made.append(step)
+                tell({"made": made})
+            if isinstance(output, Record):
+                metrics = output.metrics
+            if output.step == count:
+                weights = {
+                    value.device.type for value in with_prefix("model/", output.state()).values()
+                }
+                if not toy:
+                    break
+                profile.start()
+            if toy and output.step == count + PROFILED:
+                profile.stop()
+            began = time.perf_counter()
+        trainer.close()
+    if toy:
+        by = "self_cuda_time_total" if trace.on_gpu else "self_cpu_time_total"
+        table = profile.key_averages().table(sort_by=by, row_limit=30)
+        Path(folder, f"{name}-{scale}.profile.txt").write_text(table)
+    warm = made[count // 2 :]  # the first steps compile and allocate
+    result = {
+        "steps": count,
+        "device": on_device(scale, weights),
+        "seconds_a_step": statistics.median(step["seconds"] for step in warm),
+        "slowest_step": max(step["seconds"] for step in warm),
+        "first_step": made[0]["seconds"],
+        "seconds_by_phase": {
+            phase: statistics.median(step["phases"].get(phase, 0.0) for step in warm)
+            for phase in warm[-1]["phases"]
+        },
+        "metrics": metrics,
+    }
+    if "scores" in result["seconds_by_phase"]:
+        result |= whole_batch(config, min(step["scored"] for step in made))
+    if trace.on_gpu:
+        result["memory_used"] = max(step["memory_used"] for step in made)
+        result["memory_allocated"] = torch.cuda.max_memory_allocated() / GIB
+        result["waits_a_step"] = statistics.median(step["waits"] for step in warm)
+    if "log-probability mismatch" in metrics:
+        result["log_probability_mismatch"] = metrics["log-probability mismatch"]
+    module: Any = chosen.module
+    if scale in CARDS and hasattr(module, "costs") and (costs := module.costs(config)):
+        result["estimated_seconds_a_step"] = costs.step_seconds(CARDS[scale])
+        result["estimated_memory"] = costs.peak_memory
+    return result
+
+
+def on_device(scale: str, weights: set[str]) -> str:
+    """Where the weights are. LabError: not on a GPU, in a run at the scale of a card."""
+    if scale in CARDS and weights != {"cuda"}:
+        raise LabError(
+            f"the weights of a run at scale {scale} are on {', '.join(weights) or 'no device'}:"
+            " nothing was measured of a GPU"
+        )
+    return ", ".join(weights)
+
+
+def whole_batch(config: Any, scored: int) -> dict[str, int]:
+    """How many mazes, or rollouts of a language model, were scored, and how many there are.
+
+    LabError: a part of them alone.
+    """
+    mazes = getattr(config, "batch", 0)
+    whole = mazes or config.prompts * config.rollouts
+    if scored != whole:
+        raise LabError(
+            f"{config.name} scored {scored} of the {whole} in a batch: that is no whole step"
+        )
+    return {"scored": scored, "batch": whole}
+
+
+def measure_weights(name: str, scale: str, steps: str, folder: str) -> dict[str, Any]:
+    """Whether a sampler has the weights of now: log-probabilities of sampling and of training.
+
+    At ten times the preset's learning rate, and with an entropy bonus, which has a gradient
+    whatever the rewards are. "old_weights_would_show" is the mean difference of those that the
+    first step's rollouts had, to those at the end. LabError: the weights are old, or are so near to
+    the first ones that nobody could tell.
+    """
+    from lab.llm.engines.model_costs import micro_batches
+    from lab.llm.train.loop import Loop
+    from lab.llm.train.task import Task
+    from lab.llm.train.token_loss import frozen
+
+    chosen = experiment(name)
+    config: Any = chosen.configure(scale, canary(chosen, scale, int(steps)))
+    differences: list[float] = []
+    with Task.of(config).judge() as verifier:
+        loop = Loop(config, verifier, None)
+        first: list[Any] = []
+        for step in range(int(steps)):
+            rows, _ = loop.roll_out(step)
+            loop.update(rows, step)
+            first = first or rows
+            gaps = [(row.old.cpu() - row.sampled).abs() for row in rows]
+            differences.append(float(torch.cat(gaps).mean()))
+            tell({"differences": differences})
+        now = frozen(loop.model, first, micro_batches(config)[0], config.temperature)
+    device = on_device(scale, {loop.model.device.type})
+    gaps = [(logp - row.old).abs() for logp, row in zip(now, first, strict=True)]
+    would_show = float(torch.cat(gaps).mean())
+    if would_show < 2 * LARGEST_DIFFERENCE:
+        raise LabError(
+            f"old weights would differ by {would_show:.3f} alone: take more steps to tell them"
+        )
+    if max(differences) > LARGEST_DIFFERENCE:
+        raise LabError(
+            "the sampler has old weights: the mean difference of log-probabilities by step is "
+            + ", ".join(f"{each:.3f}" for each in differences)
+        )
+    return {
+        "steps": int(steps),
+        "device": device,
+        "differences": differences,
+        "largest_mean_difference": max(differences),
+        "old_weights_would_show": would_show,
+    }
+
+
+def measure_agreement(name: str, scale: str, steps: str, folder: str) -> dict[str, Any]:
+    """Compare training on this device with the CPU: the largest difference of each metric."""
+    kinds = [compute_device().type, "cpu"]
+    here, cpu = (
+        _trained(name, scale, f"agreement-{name}-{number}", kind).records()
+        for number, kind in enumerate(kinds)
+    )
+    if [record["step"] for record in here] != [record["step"] for record in cpu]:
+        raise LabError(f"{name}: the device and the CPU gave records at different steps")
+    differences = {
+        key: max(
+            abs(a[key] - b[key]) for a, b in zip(here, cpu, strict=True) if key in a.keys() & b
+        )
+        for key in cpu[-1].keys() - {"step"}
+    }
+    largest = max(differences.values())
+    return {"devices": kinds, "largest_difference": largest, "differences": differences}
+
+
+def measure_resume(name: str, scale: str, steps: str, folder: str) -> dict[str, Any]:
+    """Compare a training killed after its first checkpoint and resumed with an undisturbed one."""
+    whole, killed = _trained(name, scale, f"resume-{name}-whole"), f"resume-{name}-killed"
+    words = ["train", name, f"scale={scale}", "checkpoint_minutes=0"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lab", *words],
+        env=os.environ | {"LAB_RUNS": str(_scratch(killed))},
+        stdout=subprocess.DEVNULL,
+    )
+    checkpoints = f"{name}/*/checkpoints/step-*.safetensors"
+    while process.poll() is None and not list(_scratch(killed).glob(checkpoints)):
+        time.sleep(0.002)
+    process.kill()
+    if process.wait() == 0:
+        raise LabError(f"{name} ended before it could be killed: nothing was resumed")
+    killed_at = load_checkpoint(Run(next((_scratch(killed) / name).iterdir()))).step
+    again = _trained(name, scale, killed)
+    expected, resumed = state_of(whole), state_of(again)
+    worst = max(
+        float((expected[key].double() - resumed[key].double()).abs().max())
+        for key in expected
+        if expected[key].numel()
+    )
+    return {
+        "killed_after_step": killed_at,
+        "records_equal": whole.records() == again.records(),
+        "largest_difference_of_a_weight": worst,
+    }
+
+
+def _scratch(place: str) -> Path:
+    return runs_root() / "rehearsal" / "scratch" / place
+
+
+def _trained(name: str, scale: str, place: str, device: str = "") -> Run:
+    """The run of a training in a scratch folder, made or resumed here."""
+    device = device or compute_device().type
+    there = {"LAB_RUNS": str(_scratch(place)), "LAB_DEVICE": device}
+    with mock.patch.dict(os.environ, there):
+        return train(experiment(name).configure(scale), checkpoint_minutes=0)
+
+
+def tell(measured: dict[str, Any]) -> None:
+    """Print what was measured so far."""
+    print(json.dumps(measured), flush=True)
+
+
+def is_language_model(chosen: Experiment) -> bool:
+    """Whether an experiment trains one."""
+    return (chosen.trainer or "").startswith("lab.llm.")
+
+
+def cut(chosen: Experiment, scale: str, steps: int) -> dict[str, Any]:
+    """The parameters of a rehearsal: a few more steps than are timed, small evaluations, otherwise
+    the preset's.
+
+    With the least `smoothing` every maze is scored, though a policy that solves none has no
+    advantages.
+    """
+    usual = chosen.configure(scale).settings()
+    # 0 stands for all.
+    few = {key: min(value, usual[key] or value) for key, value in CUT.items() if key in usual}
+    if is_language_model(chosen):  # a record of the last timed step, without an evaluation
+        return few | {"steps": steps + 1, "log_every": steps, "eval_every": steps + 1}
+    few |= {"smoothing": 1e-9} if "smoothing" in usual else {}
+    return few | dict.fromkeys(("steps", "log_every"), steps + PROFILED + 1)
+
+
+def canary(chosen: Experiment, scale: str, steps: int) -> dict[str, Any]:
+    """The parameters with which `measure_weights` trains."""
+    usual: Any = chosen.configure(scale)
+    few = {"prompts": min(usual.prompts, 8), "updates": 1, "kl": 0.0, "entropy_bonus": 0.1}
+    rate = {"trainer": "loop", "learning_rate": 10 * usual.learning_rate}
+    return cut(chosen, scale, steps) | few | rate
+
+
+def _start(config: Config) -> dict[str, Any]:
+    """The state that a preset's training starts from, after a few steps; empty if it needs none."""
+    before = experiment(config.name).before
+    if before is None:
+        return {}
+    state = None
+    for output in before.train(before.part_of(config), None):
+        state = {key: value.detach().clone() for key, value in output.state().items()}
+    return {"start": state}
+
+
+MEASURES = {
+    "steps": measure_steps,
+    "weights": measure_weights,
+    "agreement": measure_agreement,
+    "resume": measure_resume,
+}
+
+if __name__ == "__main__":
+    for earlier in _scratch("").glob(f"{sys.argv[1]}-{sys.argv[2]}-*"):
+        shutil.rmtree(earlier)
+    try:
+        tell(MEASURES[sys.argv[1]](*sys.argv[2:]))
+    except LabError as error:
+        print(f"lab: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
