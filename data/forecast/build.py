@@ -15,8 +15,9 @@ import pandas as pd
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from lab.runs.experiments import configure, read_assignments  # noqa: E402
 from lab.runs.rollout_store import FOLDER  # noqa: E402
+
+from lab.runs.experiments import configure, read_assignments  # noqa: E402
 from lab.runs.run_folder import Run  # noqa: E402
 
 LARGEST = 64  # rollouts that are drawn of an exact pass rate
