@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lab.configurations.toy_worlds import MazeConfig, SoftmaxConfig
+from lab.configurations.toy_worlds import MazeConfig, SoftmaxConfig, TabularConfig
 from lab.errors import LabError
 from lab.losses import (
     counted,
@@ -80,10 +80,9 @@ class GradientSource:
     @classmethod
     def of(cls, config: SoftmaxConfig | MazeConfig) -> GradientSource:
         """That of a training with these settings. LabError: they exclude each other."""
-        settings = config.settings()
-        names = ("estimator", "gradient", "rollouts", "stopping", "practice")
-        source = cls(*(settings[name] for name in names if name in settings))
-        if settings.get("rewards") == "graded":
+        groups = (config.estimator, config.gradient, config.rollouts, config.stopping)
+        source = cls(*groups, config.practice if isinstance(config, SoftmaxConfig) else "")
+        if isinstance(config, TabularConfig) and config.rewards == "graded":
             source.check_real_rewards()
         return source
 

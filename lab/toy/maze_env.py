@@ -124,7 +124,7 @@ def grow(
     # Integers add exactly. Adding 1 makes every cell join after its parent.
     times = first_times((clocks * TICKS).int() + 1, source=(0, 0))
     # Of the neighbours that joined earlier: how many there are among the first 1, 2, 3 and 4.
-    joined_earlier = torch.stack(neighbours(times)) < times[1:-1, 1:-1]
+    joined_earlier = (torch.stack(neighbours(times)) < times[1:-1, 1:-1]).to(torch.int8)
     earlier = joined_earlier.cumsum(0, dtype=torch.int8)
     # Rounding may bring the product up to the number of candidates itself.
     candidate = torch.minimum((choices * earlier[-1]).to(torch.int8), earlier[-1] - 1)

@@ -114,10 +114,17 @@ class TRLRun(_TrainerCallback):
             for row in problems_of_step(config.seed, step, config.prompts, len(self.problems))
         ]
         kind: Any = PACSTrainer if config.estimator == "pacs" else ObjectiveTrainer
-        names = ["estimator", "smoothing", "greedy_filter"]
+        options: dict[str, Any] = {
+            "estimator": config.estimator,
+            "smoothing": config.smoothing,
+            "greedy_filter": config.greedy_filter,
+        }
         if kind is PACSTrainer:
-            names = ["score", "balanced", "actor"]
-        options = {name: getattr(config, name) for name in names}
+            options = {
+                "score": config.score,
+                "balanced": config.balanced,
+                "actor": config.actor,
+            }
         trainer = kind(
             model=model,
             args=self._config(scratch),
