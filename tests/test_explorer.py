@@ -25,7 +25,7 @@ from lab.explorer.state import DEFAULTS, checked
 from lab.mathematics.formula import formula_weight
 from lab.mathematics.memories import has_memory
 from lab.mathematics.pass_rates import dead_share, intervals, mixing
-from lab.mathematics.recipes import parse_gate
+from lab.mathematics.practice import parse_gate
 from lab.rollouts.counting import Choice
 from lab.show.audit import pass_rate_bins, read_counts
 from lab.show.weighting import by_advantages, by_settings, trained_weighting, weight_shares

@@ -74,11 +74,11 @@ def test_the_parts_of_a_card_are_its_presets_quickest_first_and_leave_an_hour_ti
 
 def test_a_measurement_outlives_any_change_but_to_what_it_uses():
     def uses(changed):
-        def read(path, real=contents._sha256):
+        def read(path, real=contents.file_sha256):
             return real(path) + changed * (path.name == changed)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(contents, "_sha256", read)
+            patch.setattr(contents, "file_sha256", read)
             return [part.uses for part in few]
 
     few = [Part(name, "steps", name, "smoke", 3) for name in ("maze", "gsm8k")]

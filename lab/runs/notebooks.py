@@ -112,7 +112,7 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
                 run.path / "notebook.ipynb",
                 kernel_name=KERNEL,
                 # A lesson has files beside it; a report, what its sweep names, where it was called.
-                cwd=Path.cwd() if chosen.name == "report" else chosen.notebook.parent,
+                cwd=Path.cwd() if without else chosen.notebook.parent,
                 kernel_manager_class=_kernel_manager(),
                 progress_bar={"desc": config.name, "disable": None, "leave": False},
                 on_cell_start=begin,

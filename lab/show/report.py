@@ -290,7 +290,7 @@ def report(
         baseline(pass_rates(results.groups, by), against)
     said = remarks(results, metric), verdicts()
     chosen = experiment("report")
-    sources = [os.path.relpath(path, chosen.notebook.parent) for path in paths]
+    sources = [os.path.relpath(path) for path in paths]
     given = {"sources": sources, "experiment": "", **parameters, "metric": metric}
     config = chosen.configure("laptop", given)
     run = Run.of(config)
