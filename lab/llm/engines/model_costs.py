@@ -201,7 +201,7 @@ def _counted(settings: str, layers: int, rows: int, tokens: int) -> tuple[Count,
 
     `settings` are those of the architecture, as JSON; its output layer is left out.
     """
-    values = json.loads(settings) | {"num_hidden_layers": layers}
+    values = json.loads(settings) | {"num_hidden_layers": layers, "use_cache": False}
     values.pop("layer_types", None)  # a list with one entry per layer of the full model
     shape = transformers().AutoConfig.for_model(**values)
     with FakeTensorMode(allow_non_fake_inputs=True):
