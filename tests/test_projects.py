@@ -13,6 +13,7 @@ from lab.runs import configure, results, train
 from lab.runs.experiments import PRESETS
 from lab.runs.new_project import init
 from lab.runs.sweep_file import read_sweep
+from lab.runs.sweep_results import claims_file
 
 
 def git(folder, *words):
@@ -120,6 +121,14 @@ def change(sweep, before, after):
     text = sweep.read_text()
     assert before in text
     sweep.write_text(text.replace(before, after))
+
+
+def test_sides_that_cannot_be_paired_are_refused_before_anything_is_recorded(study):
+    sweep = study / "sweeps" / "halfway.toml"
+    train_all(sweep)
+    change(sweep, "hard pass@1 where estimator=rloo", "pass@1 where estimator=rloo")
+    assert "were not measured on the same seeds" in refusal(record_with_claims, sweep)
+    assert not claims_file(sweep).exists()
 
 
 def test_claims_change_after_their_runs_only_with_a_reason_that_is_told(recorded):

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 80e83fe1afcad2b6914acecc5ad9e4c86bd61f2876e80b6288c2c1d4cfc4032a
+// Built by `npm run build` from lab/explorer/front; sources sha256 68c7a945ea1d17e807df0b272bc1a76cf9c6d56d85adc931d05a39c38e77c8b7
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -8977,13 +8977,14 @@ function drag({ name, values, start: start2, ends: ends3, say }, change) {
     change(value);
   });
   show(start2);
-  return h(
+  const element = h(
     "div",
     { class: "drag" },
     h("div", { class: "named" }, h("label", { for: bar.id }, name), shown),
     bar,
     h("div", { class: "ends", "aria-hidden": "true" }, h("span", {}, ends3[0]), h("span", {}, ends3[1]))
   );
+  return Object.assign(element, { show });
 }
 function percent(share, figures = share < 0.01 || share > 0.99 ? 1 : 0) {
   const value = 100 * share;
@@ -10445,6 +10446,7 @@ var METHODS2 = [
   ["GRPO", "grpo"],
   ["MaxRL", "maxrl"]
 ];
+var STEP = RUN.rounds / 20;
 var KNOWN = /* @__PURE__ */ new Map();
 function known(spec) {
   if (!KNOWN.has(spec)) KNOWN.set(spec, history2(sequencesOf(spec)));
@@ -10462,7 +10464,7 @@ var ending = {
   key: "round",
   drag: {
     name: "Rounds of practice",
-    values: Array.from({ length: 21 }, (_, i2) => i2 * RUN.rounds / 20),
+    values: Array.from({ length: 21 }, (_, i2) => i2 * STEP),
     start: 0,
     ends: ["before", "after"],
     say: (round2) => `${round2} of ${RUN.rounds}`
@@ -10491,6 +10493,8 @@ var ending = {
     }
     function show() {
       picture.draw();
+      view.value = dragged = Math.round(player.round / STEP) * STEP;
+      view.slider.show(view.value);
       const [mine, ...others] = all.map(([name, seen]) => [name, ...solved(seen[player.round])]);
       view.say(
         `After ${player.round} rounds your weight solves ${mine[1]} of the ${HARD} hardest problems more often than not, and ${mine[2]} of the other ${RUN.problems - HARD}; ${others.map(([name, hard, rest]) => `${name} ${hard} and ${rest}`).join(", ")}.`
@@ -10797,6 +10801,7 @@ var Story = class {
     this.finding.textContent = "";
     this.bench = h("a", { class: "bench" }, "Open this in the workbench");
     this.drawn = scene.build(this);
+    this.slider = drag({ ...scene.drag, start: value }, (next) => this.move(next));
     const claim = h(scene === start ? "h1" : "h2", { tabindex: "-1" }, scene.title);
     this.root.replaceChildren(
       ...scene === start ? [] : [h("h1", { class: "unseen" }, "Which problems does a model learn?")],
@@ -10805,7 +10810,7 @@ var Story = class {
       claim,
       h("p", { class: "lead" }, scene.lead),
       this.drawn.picture,
-      drag({ ...scene.drag, start: value }, (next) => this.move(next)),
+      this.slider,
       this.finding,
       ...this.drawn.below ? [this.drawn.below] : [],
       this.steps(),

@@ -18,7 +18,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from lab.errors import (
 from lab.mathematics.groups import Group, check_binary, check_real
 from lab.mathematics.objectives import Objective, objective_names
 from lab.plugins import load_plugins, user_code
-from lab.shapes import Float, Shaped
+from lab.shapes import Array, Float, Shaped
 
 if TYPE_CHECKING:
     import torch
@@ -362,12 +362,36 @@ def estimator_names() -> list[str]:
     return list(_CATALOGUE)
 
 
+@overload
+def advantages(
+    estimator_: str | Estimator,
+    rewards: Shaped[np.ndarray, "*batch rollouts"] | Sequence[float] | Sequence[Sequence[float]],
+    *,
+    check: bool = True,
+) -> Float[np.ndarray, "*batch rollouts"]: ...
+
+
+@overload
+def advantages(
+    estimator_: str | Estimator,
+    rewards: Shaped[torch.Tensor, "*batch rollouts"],
+    *,
+    check: bool = True,
+) -> Float[torch.Tensor, "*batch rollouts"]: ...
+
+
+@overload
+def advantages(
+    estimator_: str | Estimator, rewards: Sequence[Group], *, check: bool = True
+) -> list[Array]: ...
+
+
 def advantages(
     estimator_: str | Estimator,
     rewards: Shaped[Any, "*batch rollouts"] | Sequence[Any],
     *,
     check: bool = True,
-) -> Any:
+) -> Float[Any, "*batch rollouts"] | list[Array]:
     """The advantage of every rollout: two numbers a group, one if it is right and one if wrong.
 
     | argument | shape | meaning |

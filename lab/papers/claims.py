@@ -122,7 +122,8 @@ def record_with_claims(path: Path | Sweep) -> list[Path]:
     for experiment in sweep.experiments:
         finished_runs(sweep, experiment)
     for claim in claims_of_sweep(sweep):
-        _ = claim.numbers  # refuses a metric that no run has
+        # Refuses a metric that no run has, and sides that cannot be paired.
+        _ = claim.numbers, claim.verdict
     kept = _recorded_claims(sweep.path) or {"claims": [], "former": []}
     former = kept["former"] + [one for one in kept["claims"] if one not in sweep.claims]
     commits = {item.run.provenance["commit"] for item in sweep.items}

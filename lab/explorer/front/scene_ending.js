@@ -9,6 +9,7 @@ const METHODS = [
   ["GRPO", "grpo"],
   ["MaxRL", "maxrl"],
 ];
+const STEP = RUN.rounds / 20; // of the slider
 const KNOWN = new Map(); // the runs of the methods, which no drawing changes
 
 function known(spec) {
@@ -32,7 +33,7 @@ export const ending = {
   key: "round",
   drag: {
     name: "Rounds of practice",
-    values: Array.from({ length: 21 }, (_, i) => (i * RUN.rounds) / 20),
+    values: Array.from({ length: 21 }, (_, i) => i * STEP),
     start: 0,
     ends: ["before", "after"],
     say: (round) => `${round} of ${RUN.rounds}`,
@@ -75,6 +76,8 @@ export const ending = {
 
     function show() {
       picture.draw();
+      view.value = dragged = Math.round(player.round / STEP) * STEP;
+      view.slider.show(view.value); // it follows the run
       const [mine, ...others] = all.map(([name, seen]) => [name, ...solved(seen[player.round])]);
       view.say(
         `After ${player.round} rounds your weight solves ${mine[1]} of the ${HARD} hardest problems more often than not, ` +

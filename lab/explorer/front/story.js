@@ -85,6 +85,7 @@ export class Story {
     this.finding.textContent = "";
     this.bench = h("a", { class: "bench" }, "Open this in the workbench");
     this.drawn = scene.build(this);
+    this.slider = drag({ ...scene.drag, start: value }, (next) => this.move(next));
     const claim = h(scene === start ? "h1" : "h2", { tabindex: "-1" }, scene.title);
     this.root.replaceChildren(
       ...(scene === start ? [] : [h("h1", { class: "unseen" }, "Which problems does a model learn?")]),
@@ -93,7 +94,7 @@ export class Story {
       claim,
       h("p", { class: "lead" }, scene.lead),
       this.drawn.picture,
-      drag({ ...scene.drag, start: value }, (next) => this.move(next)),
+      this.slider,
       this.finding,
       ...(this.drawn.below ? [this.drawn.below] : []),
       this.steps(),

@@ -49,7 +49,7 @@ export const label = (words, x, y, more = {}) => svg("text", { x, y, ...more }, 
 
 /**
  * The one slider of a scene, over a list of values. `ends` are words below its two ends, `say(value)` is the value in
- * words, shown beside the label and read out.
+ * words, shown beside the label and read out; `show` of the element moves it to another value.
  */
 export function drag({ name, values, start, ends, say }, change) {
   const shown = h("output", { "aria-live": "off" }), // the slider itself says its value
@@ -65,13 +65,14 @@ export function drag({ name, values, start, ends, say }, change) {
     change(value);
   });
   show(start);
-  return h(
+  const element = h(
     "div",
     { class: "drag" },
     h("div", { class: "named" }, h("label", { for: bar.id }, name), shown),
     bar,
     h("div", { class: "ends", "aria-hidden": "true" }, h("span", {}, ends[0]), h("span", {}, ends[1])),
   );
+  return Object.assign(element, { show });
 }
 
 /** A share as people say it: 12 %, 0.3 %. */
