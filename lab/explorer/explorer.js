@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 68c7a945ea1d17e807df0b272bc1a76cf9c6d56d85adc931d05a39c38e77c8b7
+// Built by `npm run build` from lab/explorer/front; sources sha256 1cbf6b5b8d268e2080be34623ba33c5203d9597188820a440bcee09ec7c0ec49
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
