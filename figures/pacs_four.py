@@ -46,13 +46,8 @@ def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=1.9, sharey=True)
     for panel, (metric, title) in zip(axes, METRICS.items(), strict=True):
         for row, (objective, _) in enumerate(ROWS):
-            style = plots.line_style(objective)
-            marks = {"color": style.color, "marker": style.marker, "capsize": 2}
             rows = table[(table["metric"] == metric) & (table["row"] == row)]
-            reach = [rows["mean"] - rows["low"], rows["high"] - rows["mean"]]
-            seeds = rows.filter(like="seed ").to_numpy().ravel()
-            panel.plot(seeds, [row] * len(seeds), "|", color=plots.GREY, markersize=7)
-            panel.errorbar(rows["mean"], rows["row"], xerr=reach, linestyle="none", **marks)
+            plots.spread(panel, rows, plots.line_style(objective))
         panel.set(title=title, ylim=(len(ROWS) - 0.5, -0.5))
     axes[0].set_yticks(range(len(ROWS)), list(ROWS.values()))
     plots.letter(axes)

@@ -47,14 +47,8 @@ def table(recorded: Results) -> pd.DataFrame:
 
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=1.9, sharey=True)
-    style = plots.line_style("pacs")
-    marks = {"color": style.color, "marker": style.marker, "linestyle": "none", "capsize": 2}
     for panel, (metric, title) in zip(axes, METRICS.items(), strict=True):
-        rows = table[table["metric"] == metric]
-        reach = [rows["mean"] - rows["low"], rows["high"] - rows["mean"]]
-        for seed in rows.filter(like="seed "):
-            panel.plot(rows[seed], rows["row"], "|", color=plots.GREY, markersize=7)
-        panel.errorbar(rows["mean"], rows["row"], xerr=reach, **marks)
+        plots.spread(panel, table[table["metric"] == metric], plots.line_style("pacs"))
         panel.set(title=title, ylim=(len(VARIANTS) - 0.5, -0.5))
     axes[0].set_yticks(range(len(VARIANTS)), list(VARIANTS))
     plots.letter(axes)

@@ -81,6 +81,22 @@ def curve(
         axes.plot(rows[x], rows[column], linewidth=0.5, alpha=0.6, **style.line)
 
 
+def spread(axes: Axes, rows: pd.DataFrame, style: LineStyle) -> None:
+    """The column "mean" at the heights "row": a mark, its interval, and a stroke for each seed."""
+    for seed in rows.filter(like="seed "):
+        axes.plot(rows[seed], rows["row"], "|", color=GREY, markersize=7)
+    reach = [rows["mean"] - rows["low"], rows["high"] - rows["mean"]]
+    axes.errorbar(
+        rows["mean"],
+        rows["row"],
+        xerr=reach,
+        color=style.color,
+        marker=style.marker,
+        linestyle="none",
+        capsize=2,
+    )
+
+
 def by_step(
     table: pd.DataFrame,
     names: Iterable[str] | Mapping[str, LineStyle],

@@ -113,14 +113,16 @@ class TRLRun(_TrainerCallback):
             for step in range(self.first, config.steps)
             for row in problems_of_step(config.seed, step, config.prompts, len(self.problems))
         ]
-        kind: Any = PACSTrainer if config.estimator == "pacs" else ObjectiveTrainer
+        kind: Any = ObjectiveTrainer
         options: dict[str, Any] = {
             "estimator": config.estimator,
             "smoothing": config.smoothing,
             "greedy_filter": config.greedy_filter,
         }
-        if kind is PACSTrainer:
+        if config.estimator == "pacs":
+            kind = PACSTrainer
             options = {
+                "scale": config.beta,
                 "score": config.score,
                 "balanced": config.balanced,
                 "actor": config.actor,
@@ -137,7 +139,6 @@ class TRLRun(_TrainerCallback):
             peft_config=None if config.adapter == "none" else adapter_config(config.rank),
             first_step=self.first * config.updates,
             **options,
-            **({"scale": config.beta} if kind is PACSTrainer else {}),
         )
         trainer.remove_callback(transformers().PrinterCallback)
         if config.sampler_correction != "none":
