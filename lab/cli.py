@@ -41,7 +41,12 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command in `argv` (default: that of this process) and return its exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # letters that a terminal lacks end no command
         sys.stdout.reconfigure(errors="backslashreplace")
-    arguments = _parser().parse_args(argv)
+    parser = _parser()
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks what a word may become: docs/commands.md
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
+    arguments = parser.parse_args(argv)
     if arguments.runs:
         os.environ["LAB_RUNS"] = str(arguments.runs.resolve())
     try:
@@ -114,7 +119,19 @@ def _add_arguments(parser: argparse.ArgumentParser, table: dict[str, Any]) -> No
             options = {"help": options, "action": action}
         elif "type" in options:
             options = options | {"type": TYPES[options["type"]]}
-        parser.add_argument(*names.split(), **options)
+        shown = {key: value for key, value in options.items() if key != "completed"}
+        argument: Any = parser.add_argument(*names.split(), **shown)
+        if "completed" in options:
+            argument.completer = globals()[options["completed"]]
+
+
+def _experiment_words(parsed_args: argparse.Namespace, **_: object) -> list[str]:
+    """What may stand there: an experiment, and after it its parameters."""
+    from lab.runs.experiments import experiment, experiments
+
+    if parsed_args.name not in experiments():
+        return list(experiments())
+    return [f"{key}=" for key in ("scale", *experiment(parsed_args.name).rules)]
 
 
 # --- Experiments and sweeps -------------------------------------------------------------------

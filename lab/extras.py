@@ -7,8 +7,8 @@ from lab.errors import LabError
 
 # The packages of each extra, by the name that is imported.
 PACKAGES = {
-    "notebooks": "anywidget ipykernel ipywidgets jupyterlab matplotlib nbconvert nbformat"
-    " papermill seaborn traitlets",
+    "notebooks": "anywidget argcomplete ipykernel ipywidgets jupyterlab matplotlib nbconvert"
+    " nbformat papermill seaborn traitlets",
     # In both extras: which one is wanted depends on what comes next.
     "notebooks,toy": "filelock pandas pyarrow tqdm",
     "toy": "safetensors sklearn torch torchvision",

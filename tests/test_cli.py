@@ -1,5 +1,6 @@
 """The command: help, exit codes, what it prints, what it refuses."""
 
+import os
 import re
 import subprocess
 import sys
@@ -135,6 +136,23 @@ def test_training_what_trains_nothing_is_refused_without_a_folder(capsys, runs):
 def test_the_command_is_installed_and_is_this_one():
     (entry,) = metadata.entry_points(group="console_scripts", name="lab")
     assert entry.load() is rlvr_lab.main
+
+
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ("lab tra", {"train "}),
+        ("lab run gs", {"gsm8k "}),
+        ("lab train gsm8k estimator=maxrl learning", {"learning_rate="}),
+        ("lab train no_experiment scale=first le", {"lemmas "}),
+    ],
+)
+def test_a_shell_completes_commands_experiments_and_parameters(line, words, tmp_path):
+    answer = tmp_path / "answer"
+    asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "|", "COMP_TYPE": "9", "COMP_LINE": line}
+    asked |= {"COMP_POINT": str(len(line)), "_ARGCOMPLETE_STDOUT_FILENAME": str(answer)}
+    subprocess.run([sys.executable, "-m", "lab"], env=os.environ | asked, check=True)
+    assert set(answer.read_text().split("|")) == words
 
 
 def test_explaining_and_helping_load_neither_torch_nor_matplotlib():
