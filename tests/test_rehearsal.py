@@ -6,13 +6,17 @@ import copy
 import json
 import os
 import re
+import shutil
+import socket
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from smoke_trainings import TINY
 
 from lab.cli import main
 from lab.errors import LabError
+from lab.llm.engines.models import REVISIONS
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.runs import contents, measurements, rehearsal
 from lab.runs.experiments import experiment, experiments
@@ -222,6 +226,13 @@ def test_a_run_on_the_cpu_at_the_scale_of_a_card_is_no_measurement(on_cpu, monke
         measurements.measure_steps("maze", "h200", "2", on_cpu)
 
 
+def test_the_first_micro_batches_of_a_language_model_are_profiled(on_cpu):
+    measured = measurements.measure_steps("gsm8k", "smoke", "3", on_cpu)
+    assert measured["scored"] == measured["batch"] == 8
+    said = Path(on_cpu, "gsm8k-smoke.profile.txt").read_text()
+    assert "aten::" in said and "Backward" in said
+
+
 def test_a_sampler_that_keeps_old_weights_is_found(on_cpu, monkeypatch):
     measured = measurements.measure_weights("gsm8k", "smoke", "3", on_cpu)
     assert measured["largest_mean_difference"] < 1e-5 and measured["old_weights_would_show"] > 0.1
@@ -237,8 +248,11 @@ def test_a_sampler_that_keeps_old_weights_is_found(on_cpu, monkeypatch):
         measurements.measure_weights("gsm8k", "smoke", "3", on_cpu)
 
 
-def test_what_the_parts_need_is_fetched_before_and_what_is_missing_is_told(monkeypatch, capsys):
+def test_what_the_parts_need_is_fetched_and_compiled_before_and_what_is_missing_is_told(
+    h200, monkeypatch, capsys, runs
+):
     fetched = []
+    Path(f"{h200}.mended").touch()
 
     def fetch(model):
         fetched.append(model)
@@ -252,8 +266,26 @@ def test_what_the_parts_need_is_fetched_before_and_what_is_missing_is_told(monke
     said, missing = capsys.readouterr()
     assert fetched == [experiment(name).at("h200")["model"] for name in ("gsm8k", "pacs", "qwen3")]
     assert "pacs h200: deepscaler: here" in said and missing == "missing: no network\n"
+    assert not h200.exists()
     assert main(["rehearse", "--prepare", "h100"]) == 0
     assert "HF_HUB_OFFLINE=1 make gpu" in capsys.readouterr().out
+    compiled = {part.name for part in parts("h100") if part.estimate}
+    assert len(h200.read_text().splitlines()) == len(compiled) >= 5
+
+
+def test_after_it_a_training_asks_the_hub_for_nothing(tmp_path, runs, monkeypatch, trained):
+    def refuse(*_, **__):
+        raise AssertionError("a socket")
+
+    name = "HuggingFaceTB/SmolLM2-360M-Instruct"
+    place = tmp_path / f"models--{name.replace('/', '--')}" / "snapshots" / REVISIONS[name]
+    shutil.copytree(TINY, place)  # as an earlier download left it
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    for asked in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, asked, refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    assert len(trained("gsm8k", model=name, steps=1).records()) == 2
 
 
 def test_a_name_that_no_part_has_is_refused(runs, monkeypatch):

@@ -38,7 +38,8 @@ from lab.training.records import Record
 
 # Evaluations and initial trainings are cut to a minimum: only the training step is measured.
 CUT = {"mazes": 8, "samples": 8, "eval_problems": 4, "start_steps": 4, "start_log_every": 4}
-PROFILED = 3  # steps of a toy world, after those that are timed
+# Steps of a toy world, after those that are timed; of a language model the first micro-batches.
+PROFILED = 3
 WAIT = "called a synchronizing CUDA operation"  # torch's warning
 # The mean difference of a token's log-probability in sampling and in training beyond which a
 # sampler holds old weights: trl#5312 has 0.015 with those of now and 0.201 with old ones.
@@ -66,6 +67,8 @@ class StepTrace:
         self.spans: list[tuple[str, Any, Any]] = []
         self.scored = 0  # of mazes, or rollouts, with a gradient
         self.warned: list[warnings.WarningMessage] = []
+        self.profile: Any = torch.profiler.profile()
+        self.unprofiled = 0  # of the first micro-batches of a language model
 
     @contextmanager
     def over(self, phases: dict[str, str]) -> Iterator[None]:
@@ -87,9 +90,15 @@ class StepTrace:
         """The function, which also notes when it was called and how much it scored."""
 
         def call(*given: Any, **named: Any) -> Any:
+            if self.unprofiled == PROFILED and phase == "scores" and torch.is_grad_enabled():
+                self.profile.start()  # it sees the thread of the trainer alone, which is this one
             began = self.now()
             result = function(*given, **named)
             self.spans.append((phase, began, self.now()))
+            if self.unprofiled and phase == "backward":
+                self.unprofiled -= 1
+                if not self.unprofiled:
+                    self.profile.stop()
             if phase == "scores" and result[0].requires_grad:
                 self.scored += len(result[0])
             return result
@@ -125,7 +134,8 @@ class StepTrace:
 def measure_steps(name: str, scale: str, steps: str, folder: str) -> dict[str, Any]:
     """Train a preset for a few steps: time by phase, memory, waits, last record, the estimate.
 
-    The table of a toy world's profile is written to FOLDER/EXPERIMENT-SCALE.profile.txt.
+    A table of the operators of three steps, or of three micro-batches of a language model, is
+    written to FOLDER/EXPERIMENT-SCALE.profile.txt.
     """
     chosen, count = experiment(name), int(steps)
     toy = not is_language_model(chosen)
@@ -133,7 +143,7 @@ def measure_steps(name: str, scale: str, steps: str, folder: str) -> dict[str, A
     start, trace = _start(config), StepTrace()
     made: list[dict[str, Any]] = []  # what is known of each step
     metrics: dict[str, float] = {}
-    profile: Any = torch.profiler.profile()
+    trace.unprofiled = 0 if toy else PROFILED
     with trace.over(TOY_PHASES if toy else LANGUAGE_MODEL_PHASES):
         trainer = chosen.train(config, None, **start)
         began = time.perf_counter()
@@ -152,15 +162,14 @@ def measure_steps(name: str, scale: str, steps: str, folder: str) -> dict[str, A
                 }
                 if not toy:
                     break
-                profile.start()
+                trace.profile.start()
             if toy and output.step == count + PROFILED:
-                profile.stop()
+                trace.profile.stop()
             began = time.perf_counter()
         trainer.close()
-    if toy:
-        by = "self_cuda_time_total" if trace.on_gpu else "self_cpu_time_total"
-        table = profile.key_averages().table(sort_by=by, row_limit=30)
-        Path(folder, f"{name}-{scale}.profile.txt").write_text(table)
+    by = "self_cuda_time_total" if trace.on_gpu else "self_cpu_time_total"
+    table = trace.profile.key_averages().table(sort_by=by, row_limit=30)
+    Path(folder, f"{name}-{scale}.profile.txt").write_text(table)
     warm = made[count // 2 :]  # the first steps compile and allocate
     result = {
         "steps": count,

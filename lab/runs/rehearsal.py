@@ -135,6 +135,9 @@ def measured_folder() -> Path:
 def prepare(scale: str) -> list[str]:
     """Download the models and problem sets of all parts at `scale`, print a line for each; returns
     what is missing. What is there already is not downloaded again.
+
+    Beside a card, each part then makes one step, so that its kernels are compiled and kept. Without
+    one none can be: the caches of torch and vLLM ask for the card's name.
     """
     one_of("scale", scale, tuple(CARDS))
     missing = []
@@ -152,8 +155,13 @@ def prepare(scale: str) -> list[str]:
             print(f"{name} {scale}: {subject}: {fault or remark}", flush=True)
     for fault in missing:
         print(f"missing: {fault}", file=sys.stderr)
-    if not missing:
-        print("all is here: HF_HUB_OFFLINE=1 make gpu needs no network")
+    if missing:
+        return missing
+    print("all is here: HF_HUB_OFFLINE=1 make gpu needs no network", flush=True)
+    for part in parts(scale) if compute_device().type == "cuda" else ():
+        if part.estimate:
+            print(f"kernels of {part.name} ...", flush=True)
+            print(f"  {_sentence(_in_a_process(part._replace(steps=1)))}", flush=True)
     return missing
 
 

@@ -31,6 +31,9 @@ def compute_device() -> torch.device:
         # cuDNN's attention, which torch prefers on Hopper, plans anew for every shape it meets: a
         # second each, and rollouts have many (FunASR #3704).
         torch.backends.cuda.enable_cudnn_sdp(False)
+        # Compiled kernels outlive the machine's /tmp.
+        kernels = Path.home() / ".cache" / "torchinductor"
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(kernels))
         return torch.device("cuda")
     if setting == "cuda":
         raise LabError(

@@ -74,6 +74,8 @@ class VLLMEngine:
         if gpu:
             settings = {"gpu_memory_utilization": share, "max_num_seqs": SEQUENCES}
             settings["dtype"] = "bfloat16"
+            # As many sequences as decode together have a CUDA graph; by default 512 at most.
+            settings["compilation_config"] = {"max_cudagraph_capture_size": SEQUENCES}
         library = _vllm(gpu)
         if sleep and "PYTORCH_ALLOC_CONF" not in os.environ:
             # Else an update leaves segments of which a part is in use, and which vLLM cannot have.
@@ -110,6 +112,15 @@ class VLLMEngine:
 
         With `sleep` the engine gives all memory back at the end, and holds no weights afterwards.
         """
+        self.load(weights)
+        try:
+            yield self
+        finally:
+            if self._sleeps:
+                self.llm.sleep(level=2)
+
+    def load(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
+        """Wake up, if asleep, with these weights and an empty cache."""
         if self._sleeps:
             torch.cuda.empty_cache()  # vLLM's memory does not come from torch's cache
             self.llm.wake_up(tags=["weights"])
@@ -117,11 +128,6 @@ class VLLMEngine:
         self.llm.reset_prefix_cache()
         if self._sleeps:
             self.llm.wake_up(tags=["kv_cache"])
-        try:
-            yield self
-        finally:
-            if self._sleeps:
-                self.llm.sleep(level=2)
 
     def sample(
         self, prompts: Sequence[str], sampling: Sampling, first: int = 0
@@ -163,6 +169,8 @@ def _vllm(gpu: bool) -> Any:
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
     os.environ.setdefault("VLLM_HOST_IP", "127.0.0.1")
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
+    # It would be compiled by nvcc, and serves no request that has a seed, as all here do.
+    os.environ.setdefault("VLLM_USE_FLASHINFER_SAMPLER", "0")
     if not gpu:
         os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
         torch._dynamo.config.disable = True  # torch reads the variable on import: that may be over
