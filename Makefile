@@ -47,6 +47,7 @@ site: setup ## explorer, lessons, results, mathematics and reference as one stat
 
 pictures: setup ## the explorer's pictures, for the README and for links to its scenes (needs Chromium)
 	$(BIN)/python tools/explorer_pictures.py
+	$(BIN)/python tools/opening_loop.py
 
 # Two processes more than cores: a process often waits for those that its tests start.
 PYTEST = $(BIN)/python -m pytest --numprocesses $$($(BIN)/python -c "import os; print(min(os.cpu_count() + 2, 8))")

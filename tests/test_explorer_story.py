@@ -78,6 +78,17 @@ def test_the_dots_of_the_first_screen_are_a_run_of_the_lab(shown):
             assert f"{other} of the other 45" in finding(tab)
 
 
+def test_the_loop_of_the_readme_is_this_run_drawn_with_both_ends_of_the_slider():
+    tool = runpy.run_path(str(ROOT / "tools" / "opening_loop.py"))
+    picture = (ROOT / "docs" / "explorer" / "opening.svg").read_text()
+    assert tool["drawn"]() == picture and len(picture) < 1.5e6
+    assert tool["RUN"] == dict(rollouts=16, problems=60, steps=200, step_length=0.05, seed=0)
+    moves = map(float, re.findall(r"<circle[^>]*translateY\(([-.\d]+)px", picture))
+    runs = paired.pass_rates(["alpha(alpha=0)", "alpha(alpha=1)"], **tool["RUN"])
+    heights = (runs[:, 0] - runs[:, -1]) * (tool["BASE"] - tool["TOP"])
+    np.testing.assert_allclose(list(moves), heights.ravel(), atol=0.051)
+
+
 def test_the_rounds_of_the_unseen_problem_are_drawn_with_the_numbers_of_the_lab(shown, front):
     with shown() as tab:
         for N in (1, 8, 64):

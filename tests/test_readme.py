@@ -30,3 +30,15 @@ def test_the_numbers_in_its_comments_are_right():
     assert eval(code, values).tolist() == [float(each) for each in said.split(";")[0].split(",")]
     code, said = efficiency.split("  # ")
     assert round(float(eval(code, values)), 3) == float(said.split(":")[0])
+
+
+def test_the_finding_of_the_first_screen_is_among_those_that_were_recorded():
+    finding, recorded = (
+        re.search(pattern, (ROOT / "README.md").read_text(), re.DOTALL)[0]
+        for pattern in (
+            r"\*\*One finding\.\*\*.*?\n\n",
+            "<!-- learned -->.*<!-- end of learned -->",
+        )
+    )
+    numbers = re.findall(r"\d\.\d+ \[[^]]*\]", finding)
+    assert len(numbers) == 2 and all(number in recorded for number in numbers)

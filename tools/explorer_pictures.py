@@ -2,7 +2,8 @@
 
 `docs/explorer.png` is the workbench for the README. `docs/explorer/NAME.png` is a scene of the
 story, in the size that other pages show of a link, and `docs/explorer/scenes.json` has the titles:
-the site makes a page of each scene's own from them (tools/site/scenes.py). It needs Chromium.
+the site makes a page of each scene's own from them (tools/site/scenes.py), and
+`docs/explorer/README.md` shows all of them. It needs Chromium.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ FRAME: dict[str, Any] = {
     "color_scheme": "light",
     "reduced_motion": "reduce",  # a run that plays is shown at its end
 }
+HEAD = """# The explorer in pictures
+
+`lab explore` opens the explorer as one page that needs no network. It tells this story, and every
+picture moves under a slider.
+"""
 HIDDEN = "footer, .row, .picture button"  # what one presses; the picture takes its room
 TOLD = """async () => {
   const { SCENES } = await import('/story.js');
@@ -58,6 +64,10 @@ def main() -> None:
         (SCENES / "scenes.json").write_text(
             json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
         )
+        shown = [
+            f"\n## {one['title']}\n\n{one['lead']}\n\n![]({one['name']}.png)\n" for one in found
+        ]
+        (SCENES / "README.md").write_text(HEAD + "".join(shown), encoding="utf-8")
         address = page.write(file)
         tab = running.new_page(**FRAME)
         for name in (scene["name"] for scene in found):

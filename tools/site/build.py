@@ -62,6 +62,9 @@ def gather(repository: tuple[str, str] | None) -> None:
         (SOURCE / name).symlink_to(ROOT / name)
     for path in (HERE / "conf.py", HERE / "_static", *(HERE / "pages").iterdir()):
         (SOURCE / path.name).symlink_to(path)
+    pictures = SOURCE / "docs" / "explorer" / "README.md"
+    link = '<a href="../../explorer.html">The explorer</a> is here; `lab explore` opens it'
+    pictures.write_text(pictures.read_text().replace("`lab explore` opens the explorer", link))
     results = SOURCE / "docs" / "results.md"
     results.write_text(cards.cards(results.read_text()))
     (SOURCE / "figures.md").write_text(figures())

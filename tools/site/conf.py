@@ -17,6 +17,7 @@ root_doc = "index"
 include_patterns = [
     "*.md",
     "docs/*.md",
+    "docs/explorer/*.md",
     "docs/letters/*.md",
     "docs/referee/*.md",
     "notebooks/*.ipynb",
