@@ -11,7 +11,7 @@ from lab.show import plots
 
 CAPTION = """Of the claims of the two papers that are tested, those on pass rates and other
 shares: each step of a claimed order, as a paired difference over seeds and, where they vary,
-problems, left with its 95% interval, and right with the probability of improvement on one seed and
+problems, (a) with its 95% interval, and (b) with the probability of improvement on one seed and
 problem. Filled: the step holds at 5% after Holm's correction over all tests of the same paper;
 crossed: it does not hold; open: undecided, whatever the mean says."""
 
@@ -86,8 +86,8 @@ def draw(table: pd.DataFrame) -> Figure:
             panel.plot(table[middle][rows], table["place"][rows], linestyle="none", **mark)
     axes[0].axvline(0, color="black", linewidth=0.6)
     axes[1].axvline(0.5, color="black", linewidth=0.6)
-    axes[0].set(xlim=(-1.03, 1.03), xlabel="paired difference")
-    axes[1].set(xlim=(-0.06, 1.06), xlabel="P(improvement)", xticks=[0, 0.5, 1])
+    axes[0].set(xlim=(-1.03, 1.03), title="paired difference")
+    axes[1].set(xlim=(-0.06, 1.06), title="P(improvement)", xticks=[0, 0.5, 1])
     axes[0].set_yticks(table["place"], table["step"], fontsize=6)
     axes[0].set_ylim(len(table) - 0.5, -0.5)
     axes[0].grid(visible=False, axis="y")

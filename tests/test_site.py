@@ -3,6 +3,7 @@
 import importlib.util
 import subprocess
 import sys
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -123,6 +124,38 @@ def test_the_site_holds_explorer_lessons_gallery_pages_and_reference(pages):
     reference = pages[SITE / "api" / "lab.mathematics.weights.html"]
     assert "lab.mathematics.weights.induced_weight" in reference.names
     assert "explorer.html?embed" in pages[SITE / "index.html"].fetched
+
+
+COURSE = tomllib.loads((ROOT / "tools/site/course.toml").read_text())
+
+
+@pytest.mark.parametrize("lesson", COURSE)
+def test_what_a_guess_is_told_was_found_by_its_lesson(lesson):
+    cells = nbformat.read(ROOT / "notebooks" / f"{lesson}.ipynb", as_version=4).cells
+    said = "".join(out.get("text", "") for cell in cells for out in cell.get("outputs", []))
+    assert [one["says"] for one in COURSE[lesson]["claims"] if one["found"] not in said] == []
+    for heading, scene in COURSE[lesson].get("scenes", {}).items():
+        assert sum(heading in cell.source for cell in cells) == 1
+        assert (ROOT / "docs" / "explorer" / f"{scene}.png").is_file()
+
+
+def test_a_guess_is_kept_and_scored_and_nobody_is_told_that_they_said_nothing(pages, chromium):
+    assert [path.name for path in pages if "you said nothing" in path.read_text("utf-8")] == []
+    with quiet(chromium, SITE.as_uri()) as tab:
+        tab.goto((SITE / "notebooks" / "01_finite.html").as_uri())
+        for place, sure in enumerate((100, 50, 80, 0)):  # they hold: yes, no, yes, no
+            guess = tab.locator(".guess").nth(place)
+            guess.locator("input").fill(str(sure))
+            guess.locator("summary").click()
+        tab.reload()
+        assert tab.locator(".guess").nth(2).locator("output").inner_text() == "80 %"
+        assert tab.locator(".guess input:disabled, .guess details[open]").count() == 8
+        assert "4 guesses, score 0.07" in tab.locator(".calibration").inner_text()
+        frame = tab.frame_locator("iframe.explorer")
+        tab.locator("iframe.explorer").scroll_into_view_if_needed()
+        frame.locator(".lab-story[data-scene=limit]").wait_for()
+        tab.get_by_role("button", name="Forget my guesses").click()
+        tab.locator(".calibration", has_text="You have made no guess yet").wait_for()
 
 
 FAULTS = """async () => {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 import api
 import cards
 import colab
+import course
 import scenes
 
 from lab.explorer import page
@@ -76,10 +78,12 @@ def gather(repository: tuple[str, str] | None) -> None:
 
 
 def figures() -> str:
-    """The gallery: every figure with its caption and its data."""
+    """The gallery: every figure with its caption and its data, first those of the README."""
+    first = re.findall(r"figures/out/(\w+)\.png", (ROOT / "README.md").read_text())
+    every = sorted(path.stem for path in (ROOT / "figures" / "out").glob("*.json"))
     parts = ["# All figures\n"]
-    for path in sorted((ROOT / "figures" / "out").glob("*.json")):
-        name, caption = path.stem, json.loads(path.read_text())["caption"]
+    for name in dict.fromkeys([*first, *every]):
+        caption = json.loads((ROOT / f"figures/out/{name}.json").read_text())["caption"]
         links = ", ".join(f"[{kind}](figures/out/{name}.{kind})" for kind in ("csv", "pdf"))
         parts.append(f"## {name}\n\n![{name}](figures/out/{name}.png)\n\n{caption} ({links})\n")
     return "\n".join(parts)
@@ -96,6 +100,7 @@ def lessons(entries: list[ladder.Entry]) -> str:
 def main() -> int:
     """Build the site anew; the exit status is 1 if a link or a page is broken."""
     gather(colab.checked(os.environ.get("REPOSITORY", "")))
+    course.add(SOURCE)
     shutil.rmtree(SITE, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", str(SOURCE), str(SITE)]
     status = subprocess.run(command).returncode
