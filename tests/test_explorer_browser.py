@@ -336,6 +336,13 @@ def test_bad_files_are_sentences_and_a_good_one_mends_them(opened, counts, tmp_p
         tab.wait_for_selector(".stage:visible .bars rect")
         assert tab.locator(".fault:visible").count() == 0
         assert "80 problems" in tab.locator(".notes").inner_text()
+        (rates := tmp_path / "rates.csv").write_text("problem,pass_rate\na,0.125\nb,0.5\n")
+        box.set_input_files(rates)
+        fault(tab, "gives rates and no column how many rollouts they are of: say n").wait_for()
+        rollouts = tab.get_by_label("rollouts a count or a rate is of")  # opened by what is asked
+        rollouts.fill("8")
+        rollouts.press("Enter")
+        tab.locator(".notes", has_text="5 of 16 rollouts are right").wait_for()
 
 
 def test_columns_right_rewards_and_rows_are_said_in_the_page(opened, tmp_path):

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 1cbf6b5b8d268e2080be34623ba33c5203d9597188820a440bcee09ec7c0ec49
+// Built by `npm run build` from lab/explorer/front; sources sha256 6bef93a0c72a9e3e50270228607b90360b8903b857baabff60cc1e5014c4773f
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -8659,6 +8659,7 @@ var FilesPanel = class {
       if (turn !== this.turn) return;
       this.notes.textContent = "";
       this.fault.textContent = error.message;
+      if (/\bsay [a-z]/.test(error.message)) this.asked.open = true;
     }
   }
   read(files) {

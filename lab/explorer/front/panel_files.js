@@ -190,6 +190,7 @@ export class FilesPanel {
       if (turn !== this.turn) return;
       this.notes.textContent = "";
       this.fault.textContent = error.message;
+      if (/\bsay [a-z]/.test(error.message)) this.asked.open = true; // there it is said
     }
   }
 
