@@ -76,6 +76,9 @@ def test_the_dots_of_the_first_screen_are_a_run_of_the_lab(shown):
             hard, other = (ours[:15] > 0.5).sum(), (ours[15:] > 0.5).sum()
             assert f"solves {hard} of the 15 hardest problems" in finding(tab)
             assert f"{other} of the other 45" in finding(tab)
+            assert tab.locator(".picture .ghost").count() == (60 if alpha else 0)
+            if alpha:  # beside the left end: what it costs
+                assert f"easiest right {100 * ours[-15:].mean():.0f} % of the time" in finding(tab)
 
 
 def test_the_loop_of_the_readme_is_this_run_drawn_with_both_ends_of_the_slider():

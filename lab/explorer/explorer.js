@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 6bef93a0c72a9e3e50270228607b90360b8903b857baabff60cc1e5014c4773f
+// Built by `npm run build` from lab/explorer/front; sources sha256 173cc2e19f373a5927d82efe1e874eaa2768b93353ae8833effd0da0af9a172e
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -10339,6 +10339,10 @@ function dots(p, first, x2, y, r) {
     ...Array.from(p, (now, i2) => svg("circle", { cx: x2(i2), cy: y(now), r, class: kind(i2), "data-p": now }))
   ];
 }
+var ghosts = (p, x2, y, r) => Array.from(
+  p,
+  (other, i2) => svg("line", { x1: x2(i2) - r, x2: x2(i2) + r, y1: y(other), y2: y(other), class: "ghost" })
+);
 var Player = class {
   constructor(view, element, show, words = "Play") {
     Object.assign(this, { view, element, show, words, round: isStill() ? RUN.rounds : 0, playing: false });
@@ -10425,12 +10429,13 @@ var start = {
         label(`the ${HARD} hardest`, (left + edge) / 2, base + 20, { "text-anchor": "middle", class: "hard" }),
         label("easier →", width - 6, base + 20, { "text-anchor": "end" }),
         label(`round ${player.round} of ${RUN.rounds}`, width - 6, 22, { "text-anchor": "end" }),
+        ...view.value === 0 ? [] : ghosts(run(0)[player.round], x2, y, r),
         ...dots(now(), first, x2, y, r)
       ];
     }
     function show() {
       picture.draw();
-      const [hard, rest] = solved(now()), plain3 = solved(run(0)[player.round])[0], compared = view.value === 0 ? "" : ` With the slider at the left end it would be ${plain3} of the ${HARD}.`;
+      const [hard, rest] = solved(now()), left = run(0)[player.round], easy = (p) => percent(mean(Array.from(p.slice(-HARD))), 0), compared = view.value === 0 ? "" : ` With the slider at the left end (dashes) it would be ${solved(left)[0]} of the ${HARD}. The price: it gets the ${HARD} easiest right ${easy(now())} of the time, there ${easy(left)}.`;
       view.say(
         `After ${player.round} rounds the model solves ${hard} of the ${HARD} hardest problems more often than not, and ${rest} of the other ${RUN.problems - HARD}.${compared}`
       );
@@ -10695,7 +10700,7 @@ var unseen = {
   name: "unseen",
   short: "Unseen",
   title: "The hard problem that training never sees",
-  lead: "One problem that the model solves once in 100 tries. Each box is a round, each small square a try. A box with a right try has a solid frame. In all others every try is wrong: nothing tells the model which way to go. Drag for more tries in a round.",
+  lead: "One problem that the model solves once in 100 tries. Each box is a round, each small square a try. A box with a right try has a solid frame. In all others every try is wrong: nothing tells the model which way to go. Drag N, the number of tries in a round.",
   key: "N",
   drag: {
     name: "Tries in a round",

@@ -1,7 +1,7 @@
 // The first screen: a population of problems that is being learned, and what becomes of the hard ones.
 import { h, svg } from "./dom.js";
 import { ESTIMATORS, coefficients, resolve } from "./specs.js";
-import { Picture, isStill, label } from "./story_parts.js";
+import { Picture, isStill, label, mean, percent } from "./story_parts.js";
 import { EASIEST, HARDEST, Policy, uniforms } from "./toy.js";
 
 /** The run; a test runs it in Python. */
@@ -46,6 +46,12 @@ export function dots(p, first, x, y, r) {
     ...Array.from(p, (now, i) => svg("circle", { cx: x(i), cy: y(now), r, class: kind(i), "data-p": now })),
   ];
 }
+
+/** A dash for every problem where another run has it. */
+const ghosts = (p, x, y, r) =>
+  Array.from(p, (other, i) =>
+    svg("line", { x1: x(i) - r, x2: x(i) + r, y1: y(other), y2: y(other), class: "ghost" }),
+  );
 
 /** A button that plays the rounds of the run in SECONDS; `show(round)` draws one. */
 export class Player {
@@ -156,6 +162,7 @@ export const start = {
         label(`the ${HARD} hardest`, (left + edge) / 2, base + 20, { "text-anchor": "middle", class: "hard" }),
         label("easier →", width - 6, base + 20, { "text-anchor": "end" }),
         label(`round ${player.round} of ${RUN.rounds}`, width - 6, 22, { "text-anchor": "end" }),
+        ...(view.value === 0 ? [] : ghosts(run(0)[player.round], x, y, r)),
         ...dots(now(), first, x, y, r),
       ];
     }
@@ -163,8 +170,13 @@ export const start = {
     function show() {
       picture.draw();
       const [hard, rest] = solved(now()),
-        plain = solved(run(0)[player.round])[0],
-        compared = view.value === 0 ? "" : ` With the slider at the left end it would be ${plain} of the ${HARD}.`;
+        left = run(0)[player.round],
+        easy = (p) => percent(mean(Array.from(p.slice(-HARD))), 0),
+        compared =
+          view.value === 0
+            ? ""
+            : ` With the slider at the left end (dashes) it would be ${solved(left)[0]} of the ${HARD}. The price: it ` +
+              `gets the ${HARD} easiest right ${easy(now())} of the time, there ${easy(left)}.`;
       view.say(
         `After ${player.round} rounds the model solves ${hard} of the ${HARD} hardest problems more often than ` +
           `not, and ${rest} of the other ${RUN.problems - HARD}.${compared}`,

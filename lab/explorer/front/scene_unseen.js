@@ -21,7 +21,7 @@ export const unseen = {
   lead:
     "One problem that the model solves once in 100 tries. Each box is a round, each small square a try. A box " +
     "with a right try has a solid frame. In all others every try is wrong: nothing tells the model which way to " +
-    "go. Drag for more tries in a round.",
+    "go. Drag N, the number of tries in a round.",
   key: "N",
   drag: {
     name: "Tries in a round",
