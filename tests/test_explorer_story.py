@@ -164,7 +164,7 @@ def test_a_drawing_is_fitted_as_the_lab_fits_it_by_mouse_and_by_keys(shown, fron
 def test_at_the_end_the_first_screens_problems_are_trained_by_the_drawn_weight(shown):
     p = [i / 20 for i in range(21)]
     run = dict(rollouts=16, problems=60, steps=200, step_length=0.05, seed=0)
-    with shown("#draw") as tab:
+    with shown("#draw", CLIPBOARD) as tab:
         tab.get_by_role("button", name="Flat").click()
         tab.get_by_role("link", name="Next: Train with it").click()
         tab.get_by_role("button", name="Train", exact=True).click()
@@ -177,6 +177,11 @@ def test_at_the_end_the_first_screens_problems_are_trained_by_the_drawn_weight(s
         hard = (ours[:, :15] > 0.5).sum(axis=1)
         assert f"your weight solves {hard[0]} of the 15 hardest" in finding(tab)
         assert f"MaxRL {hard[3]} and " in finding(tab)
+        tab.get_by_role("button", name="Copy my result").click()
+        tab.get_by_text("Result copied.").wait_for()
+        copied = tab.evaluate("navigator.clipboard.readText()")
+        assert f"it solves {hard[0]} of the 15 hardest problems; RL solves {hard[1]}, " in copied
+        assert copied.endswith(tab.locator(".bench").evaluate("(link) => link.href"))
 
 
 def test_your_own_counts_say_what_the_audit_says(shown, tmp_path):

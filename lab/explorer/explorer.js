@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 173cc2e19f373a5927d82efe1e874eaa2768b93353ae8833effd0da0af9a172e
+// Built by `npm run build` from lab/explorer/front; sources sha256 efba3f626c082eca14eafa7cde97660783630fa9cc9057925331b0c169ca614d
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -10497,17 +10497,23 @@ var ending = {
         ];
       });
     }
+    const counts2 = () => all.map(([name, seen]) => [name, ...solved(seen[player.round])]);
     function show() {
       picture.draw();
       view.value = dragged = Math.round(player.round / STEP) * STEP;
       view.slider.show(view.value);
-      const [mine, ...others] = all.map(([name, seen]) => [name, ...solved(seen[player.round])]);
+      const [mine, ...others] = counts2();
       view.say(
         `After ${player.round} rounds your weight solves ${mine[1]} of the ${HARD} hardest problems more often than not, and ${mine[2]} of the other ${RUN.problems - HARD}; ${others.map(([name, hard, rest]) => `${name} ${hard} and ${rest}`).join(", ")}.`
       );
     }
+    function line() {
+      const [mine, ...others] = counts2();
+      return `I drew a weight. After ${player.round} rounds it solves ${mine[1]} of the ${HARD} hardest problems; ${others.map(([name, hard]) => `${name} solves ${hard}`).join(", ")}. ${view.bench.href}`;
+    }
     return {
       picture: picture.element,
+      line,
       below: h("div", { class: "row" }, player.button, h("a", { href: "#draw" }, "Draw another weight")),
       draw() {
         if (view.value !== dragged) {
@@ -10917,6 +10923,7 @@ var Story = class {
         "Copy link"
       ),
       h("button", { type: "button", onclick: copy(frame, "Embed code") }, "Copy embed code"),
+      this.drawn.line && h("button", { type: "button", onclick: copy(this.drawn.line, "Result") }, "Copy my result"),
       h("a", { class: "whole", href: writeAddress(this.scene, this.value), target: "_blank" }, "Open the whole page"),
       told3
     );

@@ -74,11 +74,13 @@ export const ending = {
       });
     }
 
+    const counts = () => all.map(([name, seen]) => [name, ...solved(seen[player.round])]);
+
     function show() {
       picture.draw();
       view.value = dragged = Math.round(player.round / STEP) * STEP;
       view.slider.show(view.value); // it follows the run
-      const [mine, ...others] = all.map(([name, seen]) => [name, ...solved(seen[player.round])]);
+      const [mine, ...others] = counts();
       view.say(
         `After ${player.round} rounds your weight solves ${mine[1]} of the ${HARD} hardest problems more often than not, ` +
           `and ${mine[2]} of the other ${RUN.problems - HARD}; ` +
@@ -86,8 +88,18 @@ export const ending = {
       );
     }
 
+    /** What one may send to others, with the address of the drawing. */
+    function line() {
+      const [mine, ...others] = counts();
+      return (
+        `I drew a weight. After ${player.round} rounds it solves ${mine[1]} of the ${HARD} hardest problems; ` +
+        `${others.map(([name, hard]) => `${name} solves ${hard}`).join(", ")}. ${view.bench.href}`
+      );
+    }
+
     return {
       picture: picture.element,
+      line,
       below: h("div", { class: "row" }, player.button, h("a", { href: "#draw" }, "Draw another weight")),
       draw() {
         if (view.value !== dragged) {

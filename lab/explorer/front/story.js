@@ -208,6 +208,7 @@ export class Story {
         "Copy link",
       ),
       h("button", { type: "button", onclick: copy(frame, "Embed code") }, "Copy embed code"),
+      this.drawn.line && h("button", { type: "button", onclick: copy(this.drawn.line, "Result") }, "Copy my result"),
       h("a", { class: "whole", href: writeAddress(this.scene, this.value), target: "_blank" }, "Open the whole page"),
       told,
     );
