@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # As on most machines: what one process has compiled the others read.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-llm figures generated reproduce site pictures test test-fast test-lessons lint gpu gpu-prepare lab check constraints check-install clean
+.PHONY: help setup setup-llm figures generated reproduce site pictures test test-fast test-lessons lint gpu gpu-prepare lab check constraints check-install check-image clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -66,9 +66,9 @@ lint: setup-llm ## formatting, style, types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-gpu-prepare: ## before that hour, on any machine that shares the disk: CUDA builds, models and problem sets (SCALE=h100)
+gpu-prepare: ## before that hour, on any machine that shares the disk: CUDA builds, models, problem sets; with the card, kernels (SCALE=h100)
 	LAB_DEVICE=cuda $(MAKE) setup-llm
-	LAB_DEVICE=cpu $(BIN)/lab rehearse --prepare $(or $(SCALE),h200)
+	$(BIN)/lab rehearse --prepare $(or $(SCALE),h200)
 
 gpu: setup-llm ## the first hour on a rented GPU: every preset for a few steps, recorded into data/results/gpu
 	$(BIN)/lab rehearse
@@ -85,6 +85,9 @@ constraints: setup ## resolve constraints.txt and constraints-cluster.txt again 
 
 check-install: setup ## resolve every documented install line against the public index alone
 	$(BIN)/python tools/resolve.py --check
+
+check-image: setup ## execute the Dockerfile's steps in a clean Debian in ROOT, as root: 12 GB, half an hour
+	$(BIN)/python tools/image.py $(or $(ROOT),/tmp/lab-image)
 
 clean: ## remove .venv and all runs
 	rm -rf .venv runs

@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
+import image  # noqa: E402
 import install  # noqa: E402
 import resolve  # noqa: E402
 
@@ -294,3 +295,12 @@ def test_torchvisions_operators_are_named_only_where_its_own_file_does_not_load(
     assert done.returncode == 0, done.stderr[-2000:]
     cpu, named = done.stdout.split()
     assert (named == "True") is (cpu == "True" and not loads)
+
+
+def test_every_step_of_the_image_is_one_that_make_check_image_executes():
+    steps = image.instructions((ROOT / "Dockerfile").read_text())
+    source = (ROOT / "tools" / "image.py").read_text()
+    assert all(f'case "{name}"' in source for name, _ in steps)
+    packages = [rest for name, rest in steps if name == "RUN"][0].split("&&")[1].split()
+    documented = re.findall("apt-get install -y ([^`]+)`", (ROOT / "docs/install.md").read_text())
+    assert len(documented) == 2 and set(documented[0].split()) <= set(packages)
