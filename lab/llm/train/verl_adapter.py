@@ -1,4 +1,4 @@
-"""The lab's estimators, policy-gradient loss and verifier as plug-ins for verl.
+"""The lab's estimators and verifier as plug-ins for verl, and a name for its policy gradient.
 
 verl loads this by itself wherever the lab is installed (entry point `verl.plugins`,
 `lab/llm/train/verl_plugin.py`), on every node of a run.
@@ -10,7 +10,7 @@ verl loads this by itself wherever the lab is installed (entry point `verl.plugi
 | one for real rewards | `algorithm.adv_estimator=lab.lift +algorithm.lab.of=maxrl` |
 | truncated answers as wrong or lost | `+algorithm.lab.truncation=zero` (or mask) |
 | their length, needed for that | `+algorithm.lab.max_tokens=4096` |
-| a policy gradient without clipping | `loss_mode=lab.policy_gradient` (below) |
+| a policy gradient without clipping, for one update a batch | `loss_mode=lab.policy_gradient` |
 | the verifier | `reward.custom_reward_function.path=pkg://lab.llm.train.verl_adapter` |
 | a reward function | `+reward.custom_reward_function.reward_kwargs.reward=FILE.py:NAME` too |
 
@@ -58,7 +58,8 @@ def register() -> None:
     for name in (*estimator_names(), *ALIASES, *OPERATIONS):
         if PREFIX + name not in core_algos.ADV_ESTIMATOR_REGISTRY:
             core_algos.register_adv_est(PREFIX + name)(partial(advantage, name))
-    core_algos.register_policy_loss(LOSS)(policy_gradient)
+    # verl's own name of -A log pi, the policy gradient without clipping, is that of GPG.
+    core_algos.register_policy_loss(LOSS)(core_algos.get_policy_loss_fn("gpg"))
 
 
 def advantage(
@@ -115,29 +116,6 @@ def advantage(
         rollout_advantages[rows] = rollout_advantages.new_tensor(values)
     token_advantages = rollout_advantages[:, None] * response_mask
     return token_advantages, token_advantages
-
-
-def policy_gradient(
-    old_log_prob: torch.Tensor,
-    log_prob: torch.Tensor,
-    advantages: torch.Tensor,
-    response_mask: torch.Tensor,
-    loss_agg_mode: str = "token-mean",
-    config: Any = None,
-    rollout_is_weights: torch.Tensor | None = None,
-) -> tuple[torch.Tensor, dict[str, float]]:
-    """The loss -A log pi of every token, aggregated by `loss_agg_mode`; for one update per batch.
-
-    All tensors are "rollouts tokens"; `rollout_is_weights` is verl's rollout correction, if on.
-    """
-    from verl.trainer.ppo.core_algos import agg_loss
-    from verl.utils.torch_functional import masked_mean
-
-    losses = -advantages.detach() * log_prob
-    if rollout_is_weights is not None:
-        losses = losses * rollout_is_weights
-    loss = agg_loss(losses, response_mask, loss_agg_mode, **config.global_batch_info)
-    return loss, {"actor/ppo_kl": masked_mean(old_log_prob - log_prob, response_mask).item()}
 
 
 def compute_score(
