@@ -4,7 +4,8 @@ import ast
 import difflib
 import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -162,3 +163,14 @@ def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
 def error_line(error: BaseException) -> str:
     """The message of an exception on one line, of at most 300 characters."""
     return " ".join(str(error).split())[:300] or type(error).__name__
+
+
+@contextmanager
+def in_one_sentence(fault: str, cure: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Inside, an exception of these kinds becomes a LabError: the fault, what it says, the cure."""
+    try:
+        yield
+    except LabError:
+        raise
+    except kinds as error:
+        raise LabError(f"{fault} ({error_line(error)}): {cure}") from error

@@ -3,6 +3,9 @@
 NumPy and SciPy suffice for the mathematics, `lab explain` and the explorer's page.
 """
 
+from importlib import import_module
+from types import ModuleType
+
 from lab.errors import LabError
 
 # The packages of each extra, by the name that is imported.
@@ -30,3 +33,11 @@ def missing(package: str) -> LabError:
     the package torch is missing: pip install -c constraints.txt -e '.[toy]'
     """
     return LabError(f"the package {package} is missing: {INSTALL.format(extras=EXTRAS[package])}")
+
+
+def needed(package: str) -> ModuleType:
+    """A package of `EXTRAS`, imported when it is first needed. LabError: it is not installed."""
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise missing(package) from error

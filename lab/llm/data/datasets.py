@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError, error_line, unknown
-from lab.extras import missing
+from lab.extras import needed
 from lab.project import read_toml
 from lab.training.rng import generator
 
@@ -171,12 +171,9 @@ def _problems_of_files(paths: Sequence[Path], spec: DatasetSpec) -> ProblemSet:
 
 def _load_dataset(fault: str, cure: str, *place: Any, **options: Any) -> Any:
     """One split as a `datasets.Dataset`; an error begins with `fault` and ends with `cure`."""
+    library = needed("datasets")
     try:
-        import datasets
-    except ImportError as error:
-        raise missing("datasets") from error
-    try:
-        return datasets.load_dataset(*place, **options)
+        return library.load_dataset(*place, **options)
     except Exception as error:  # hub, proxy and parsers each raise exceptions of their own
         root: BaseException = error
         while root.__cause__:

@@ -30,7 +30,7 @@ from importlib import metadata
 from typing import Any
 
 from lab.errors import LabError, error_line, parse_call, unknown, whole, write_call
-from lab.extras import INSTALL, missing
+from lab.extras import INSTALL, needed
 from lab.judge.extract import extract
 from lab.llm.data.datasets import Problem, ProblemSet
 
@@ -82,10 +82,7 @@ def tasks(name: str) -> Any:
     """The package's own data set of a name, whose problem i has the seed `seed` + i."""
     options: dict[str, Any] = {"size": 500, "seed": 0, "level": None, **parse_call(name)[1]}
     of, level, size = str(options.pop("of", "")), options.pop("level"), options.pop("size")
-    try:
-        from reasoning_gym import factory
-    except ImportError as error:
-        raise missing(NAME) from error
+    factory = needed(NAME).factory
     if (installed := metadata.version("reasoning-gym")) != VERSION:
         raise LabError(
             f"reasoning-gym {installed} is installed, and the verifiers of {VERSION} were checked"

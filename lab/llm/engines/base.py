@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lab.errors import LabError, error_line, real, whole
+from lab.errors import LabError, in_one_sentence, real, whole
 from lab.llm.data.prompts import finish_reason
 from lab.llm.engines.imports import transformers
 
@@ -97,14 +97,10 @@ class Engine(Protocol):
 
 def load_tokenizer(place: str) -> Any:
     """The tokenizer of a model. LabError: it cannot be read, or the hub did not provide it."""
-    library = transformers()
-    try:
-        return library.AutoTokenizer.from_pretrained(place)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise LabError(
-            f"the tokenizer of {place} was not read ({error_line(error)}): check the model's name,"
-            " the network, or the files of the folder"
-        ) from error
+    fault = f"the tokenizer of {place} was not read"
+    cure = "check the model's name, the network, or the files of the folder"
+    with in_one_sentence(fault, cure, OSError, ValueError, KeyError, TypeError):
+        return transformers().AutoTokenizer.from_pretrained(place)
 
 
 def encode_prompts(engine: Engine, prompts: Sequence[str], max_tokens: int) -> list[list[int]]:

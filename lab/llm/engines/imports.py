@@ -8,16 +8,12 @@ import sys
 from types import ModuleType
 from unittest import mock
 
-from lab.extras import missing
+from lab.extras import needed
 
 
 def transformers() -> ModuleType:
     """The package transformers, imported when it is first needed. LabError: it is not installed."""
-    try:
-        import transformers
-    except ImportError as error:
-        raise missing("transformers") from error
-    return transformers
+    return needed("transformers")
 
 
 def trl() -> ModuleType:
@@ -28,13 +24,10 @@ def trl() -> ModuleType:
     transformers()
     # TRL warns that rollout functions are experimental; its version is pinned.
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
-    try:
-        import trl
-    except ImportError as error:
-        raise missing("trl") from error
+    library = needed("trl")
     if "trl.generation.vllm_generation" not in sys.modules:
         _defer_vllm()
-    return trl
+    return library
 
 
 def _defer_vllm() -> None:

@@ -17,7 +17,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from lab.configurations.language_models import LanguageModelConfig
-from lab.errors import LabError, error_line
+from lab.errors import LabError, in_one_sentence
 from lab.llm.data.datasets import DATASETS
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.models import MODELS, locate_model, pinned
@@ -261,20 +261,16 @@ def architecture(model: str) -> Any:
 
     LabError: the config.json of a folder cannot be read.
     """
-    library = transformers()
+    configurations = transformers().AutoConfig
     name, _ = pinned(model)
     if name in KNOWN:
-        return library.AutoConfig.for_model(**KNOWN[name])
+        return configurations.for_model(**KNOWN[name])
     place, _ = locate_model(model)
     if not Path(place).is_dir():  # a name of the hub
         return None
-    try:
-        return library.AutoConfig.from_pretrained(place)
-    except (OSError, ValueError, KeyError) as error:
-        raise LabError(
-            f"config.json of {place} was not read ({error_line(error)}): give a folder that"
-            " save_pretrained wrote"
-        ) from error
+    fault, cure = f"config.json of {place} was not read", "give a folder that save_pretrained wrote"
+    with in_one_sentence(fault, cure, OSError, ValueError, KeyError):
+        return configurations.from_pretrained(place)
 
 
 def parameter_count(config: Any) -> int:

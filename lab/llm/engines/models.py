@@ -11,8 +11,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from lab.errors import LabError, error_line
-from lab.extras import missing
+from lab.errors import LabError, in_one_sentence
+from lab.extras import needed
 from lab.project import SHIPPED, read_toml
 
 # One of these files holds the vocabulary.
@@ -90,17 +90,12 @@ def cached(model: str) -> str | None:
 
 def _snapshot(model: str, **options: Any) -> str:
     """The folder of a model's files, from the hub or its cache."""
-    try:
-        from huggingface_hub import snapshot_download
-    except ImportError as error:
-        raise missing("huggingface_hub") from error
+    hub = needed("huggingface_hub")
     name, revision = pinned(model)
     options |= {"allow_patterns": WANTED_FILES, "ignore_patterns": UNWANTED_FILES}
-    try:
-        return snapshot_download(name, revision=revision, **options)
-    except Exception as error:  # the hub, a proxy and the cache each raise their own exceptions
-        version = f" at revision {revision}" if revision else ""
-        raise LabError(
-            f"{name}{version} did not come from the hub ({error_line(error)}): check the model's"
-            " name and the network, log in where its terms ask for it, or give a folder"
-        ) from error
+    version = f" at revision {revision}" if revision else ""
+    fault = f"{name}{version} did not come from the hub"
+    cure = "check name and network, log in where the model's terms ask for it, or give a folder"
+    # The hub, a proxy and the cache each raise their own exceptions.
+    with in_one_sentence(fault, cure, Exception):
+        return hub.snapshot_download(name, revision=revision, **options)

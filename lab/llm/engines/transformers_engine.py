@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from lab.errors import LabError, error_line
+from lab.errors import LabError, in_one_sentence
 from lab.llm.data.prompts import stop_tokens
 from lab.llm.engines.base import (
     Completion,
@@ -167,15 +167,11 @@ def load_causal_model(place: str, kind: torch.dtype | str) -> Any:
 
     LabError: no such model, no safetensors, or incomplete weights.
     """
-    try:
+    cure = "give a causal language model whose weights are safetensors"
+    with in_one_sentence(f"{place} was not read", cure, OSError, ValueError, RuntimeError):
         model, report = transformers().AutoModelForCausalLM.from_pretrained(
             place, dtype=kind, use_safetensors=True, output_loading_info=True
         )
-    except (OSError, ValueError, RuntimeError) as error:
-        raise LabError(
-            f"{place} was not read ({error_line(error)}): give a causal language model whose"
-            " weights are safetensors"
-        ) from error
     missing = report["missing_keys"]
     if missing:
         raise LabError(

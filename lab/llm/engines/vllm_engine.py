@@ -28,7 +28,7 @@ from unittest import mock
 import numpy as np
 import torch
 
-from lab.errors import LabError, error_line
+from lab.errors import LabError, error_line, in_one_sentence
 from lab.extras import missing
 from lab.llm.data.prompts import stop_tokens
 from lab.llm.engines.base import (
@@ -81,24 +81,21 @@ class VLLMEngine:
             # Else an update leaves segments of which a part is in use, and which vLLM cannot have.
             # vLLM itself turns this off around its own pool.
             torch._C._accelerator_setAllocatorSettings("expandable_segments:True")
-        try:
-            _give_llvmlite_a_dict()
-            with _process_state_restored():
-                self.llm = library.LLM(
-                    place,
-                    load_format="safetensors",
-                    enable_prefix_caching=True,
-                    logprobs_mode="processed_logprobs",
-                    generation_config="vllm",
-                    enable_sleep_mode=sleep,
-                    max_model_len=positions,
-                    **settings,
-                )
-        except (OSError, ValueError, RuntimeError) as error:
-            raise LabError(
-                f"vLLM did not start with {place} ({error_line(error)}): give a causal language"
-                " model with safetensors weights, or fewer positions"
-            ) from error
+        _give_llvmlite_a_dict()
+        fault = f"vLLM did not start with {place}"
+        cure = "give a causal language model with safetensors weights, or fewer positions"
+        told = in_one_sentence(fault, cure, OSError, ValueError, RuntimeError)
+        with told, _process_state_restored():
+            self.llm = library.LLM(
+                place,
+                load_format="safetensors",
+                enable_prefix_caching=True,
+                logprobs_mode="processed_logprobs",
+                generation_config="vllm",
+                enable_sleep_mode=sleep,
+                max_model_len=positions,
+                **settings,
+            )
         self.stops = stop_tokens(self.tokenizer)
         self.positions = self.llm.model_config.max_model_len
         self._parameters = library.SamplingParams
