@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.flop_counter import flop_registry, sdpa_backward_flop_count, sdpa_flop_count
+from torch.utils.flop_counter import flop_registry
 
 from lab.training.costs import Count
 
@@ -125,16 +125,13 @@ def _size(tensor: torch.Tensor) -> int:
     return min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
 
 
-def _attention(*args: Any, **_: Any) -> int:
-    return sdpa_flop_count(*(tensor.shape for tensor in args[:3]))
-
-
-def _attention_backward(*args: Any, **_: Any) -> int:
-    return sdpa_backward_flop_count(*(tensor.shape for tensor in args[:4]))
-
-
-# Torch's formulas, and those of the CPU's fused attention, which torch does not list.
+# Torch's formulas; the CPU's fused attention, which torch does not list, has those of CUDA's.
+aten = torch.ops.aten
 FLOPS: dict[Any, Callable[..., int]] = flop_registry | {
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention,
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: _attention_backward,
+    aten._scaled_dot_product_flash_attention_for_cpu: flop_registry[
+        aten._scaled_dot_product_flash_attention
+    ],
+    aten._scaled_dot_product_flash_attention_for_cpu_backward: flop_registry[
+        aten._scaled_dot_product_flash_attention_backward
+    ],
 }

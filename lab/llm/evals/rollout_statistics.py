@@ -17,10 +17,10 @@ from lab.configurations.language_models import RolloutStatisticsConfig
 from lab.judge.verifier import Verifier
 from lab.llm.data.problem_sets import problem_set as load_problem_set
 from lab.llm.data.prompts import load_prompt
-from lab.llm.engines.base import Sampling
+from lab.llm.engines.base import Completion, Sampling
 from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.evals.diversity import distances, embedder
-from lab.llm.evals.gradient_norms import MOMENTS, moments, norms
+from lab.llm.evals.gradient_norms import moments, norms
 from lab.mathematics.estimators import estimator
 from lab.training.records import Record
 
@@ -44,26 +44,7 @@ def measure(
     """
     if state is not None:  # a finished run is resumed: its one record is written already
         return
-    lm = TransformersEngine(config.model)  # the engine whose model has gradients
-    prompt = load_prompt(config.prompt)
-    problems = load_problem_set(config.problem_set, config.problems).problems
-    texts = [prompt.render(problem.question, lm.tokenizer) for problem in problems]
-    sampling = Sampling(config.rollouts, 1.0, 1.0, config.max_tokens, config.seed)
-    answers = lm.sample(texts, sampling)
-    rows, right_texts = [], []
-    with Verifier() as verifier:
-        golds = [problem.answer for problem in problems for _ in range(config.rollouts)]
-        verdicts = iter(verifier.check([one.text for group in answers for one in group], golds))
-    for problem, text, group in zip(problems, texts, answers, strict=True):
-        is_right = [next(verdicts).outcome == "right" for _ in group]
-        right = [answer for answer, kept in zip(group, is_right, strict=True) if kept]
-        wrong = [answer.ids for answer, kept in zip(group, is_right, strict=True) if not kept]
-        prompt_ids = lm.tokenizer(text, add_special_tokens=False).input_ids
-        found = moments(lm.model, problem.id, prompt_ids, [one.ids for one in right], wrong)
-        rows.append({"problem": problem.id, "N": len(group), "K": len(right)} | found)
-        right_texts.append([answer.text for answer in right])
-    table = pd.DataFrame(rows)
-    table["distance"] = distances(right_texts, embedder(config.embedding))
+    table = measured(config)
     live = table["K"].between(0, table["N"], inclusive="neither")
     metrics = {"pass@1": (table["K"] / table["N"]).mean(), "live": live.mean()}
     for name, found in norms(table, config.estimators).groupby("objective", sort=False):
@@ -71,11 +52,36 @@ def measure(
         metrics[f"gradient norm {name}"] = of_live.mean() if len(of_live) else 0.0
     scored = table.dropna(subset="distance")
     metrics |= {"S_div": scored["distance"].mean(), "right answers": scored["K"].sum()}
-    columns = {"problem": "problem", "n": "N", "right": "K", "distance": "distance"}
-    columns |= {name: name for name in MOMENTS}
+    groups = table.rename(columns={"N": "n", "K": "right"})
     yield Record(
         0,
         {name: float(value) for name, value in metrics.items()},
         lambda: {"step": torch.tensor(0)},
-        {name: table[column].to_numpy() for name, column in columns.items()},
+        {name: groups[name].to_numpy() for name in groups},
     )
+
+
+def measured(config: RolloutStatisticsConfig) -> pd.DataFrame:
+    """Rollouts of every problem, sampled, judged and measured: problem, N, K, distance, moments."""
+    lm = TransformersEngine(config.model)  # the engine whose model has gradients
+    prompt = load_prompt(config.prompt)
+    problems = load_problem_set(config.problem_set, config.problems).problems
+    texts = [prompt.render(problem.question, lm.tokenizer) for problem in problems]
+    sampling = Sampling(config.rollouts, 1.0, 1.0, config.max_tokens, config.seed)
+    sampled = lm.sample(texts, sampling)
+    golds = [problem.answer for problem in problems for _ in range(config.rollouts)]
+    with Verifier() as verifier:
+        verdicts = iter(verifier.check([one.text for group in sampled for one in group], golds))
+    rows, right_texts = [], []
+    for problem, text, group in zip(problems, texts, sampled, strict=True):
+        answers: dict[bool, list[Completion]] = {True: [], False: []}
+        for answer in group:
+            answers[next(verdicts).outcome == "right"].append(answer)
+        prompt_ids = lm.tokenizer(text, add_special_tokens=False).input_ids
+        right, wrong = ([answer.ids for answer in answers[kind]] for kind in (True, False))
+        found = moments(lm.model, problem.id, prompt_ids, right, wrong)
+        rows.append({"problem": problem.id, "N": len(group), "K": len(right)} | found)
+        right_texts.append([answer.text for answer in answers[True]])
+    table = pd.DataFrame(rows)
+    table.insert(3, "distance", distances(right_texts, embedder(config.embedding)))
+    return table

@@ -72,7 +72,6 @@ def measured(
     """
     reward = "train pass@1" if estimator.real is None else "mean reward"
     return {
-        "lost": sum(rollout.reward is None for rollout in rollouts) / len(rollouts),
         "truncated": sum(rollout.truncated for rollout in rollouts) / len(rollouts),
         **group_metrics(estimator, groups, problems, len(rollouts)),
         "mean length": float(np.mean([len(answer.ids) for answer in answers])),
