@@ -158,7 +158,7 @@ def step_speed(args, policy: MazePolicy, peak: float) -> None:
             with unittest.mock.patch("lab.toy.maze_policy.sample_tree", sample):
                 for part in world.losses(0):
                     part.backward()
-            world.step_statistics.clear()
+            world.kept.clear()
 
         return rollouts, step
 

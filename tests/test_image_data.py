@@ -14,9 +14,9 @@ from lab.toy.image_data import (
     MEAN,
     STD,
     Digits,
-    EpochOrder,
     ProceduralImages,
     digits,
+    rows_of_step,
 )
 
 
@@ -95,7 +95,7 @@ def test_a_batch_of_no_images_is_refused(source):
 
 
 def test_an_epoch_of_digits_shows_every_training_image_once_and_the_next_in_another_order():
-    rows = [EpochOrder(4, 1437).batch_rows(step, 100) for step in range(28)]
+    rows = [rows_of_step(4, step, 100, 1437) for step in range(28)]
     first, second = (sorted(itertools.chain(*rows[at : at + 14])) for at in (0, 14))
     assert len(set(first)) == len(set(second)) == 1400 and first != second
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from lab.errors import LabError
 from lab.toy import imagenet
-from lab.toy.image_data import EpochOrder
+from lab.toy.image_data import rows_of_step
 from lab.toy.imagenet import MEAN, STD, ImageNet, crops
 from lab.training.rng import stream_seed
 
@@ -102,7 +102,7 @@ def test_a_batch_is_a_function_of_the_seed_and_the_step_alone_and_the_test_of_no
 def test_a_training_image_is_the_crop_of_its_picture(load, tree):
     """Red grows to the right and green downwards, which tells where a crop was cut."""
     source, paths = load(), sorted((tree / "train").rglob("*.JPEG"))
-    sizes = np.array([Image.open(paths[row]).size for row in EpochOrder(0, 18).batch_rows(0, 8)])
+    sizes = np.array([Image.open(paths[row]).size for row in rows_of_step(0, 0, 8, 18)])
     boxes, flips = crops(stream_seed(0, "crops", 0), sizes[:, 0] / sizes[:, 1])
     images = (
         source.train_batch(0, 8)[0] * torch.tensor(STD)[:, None, None]

@@ -558,7 +558,7 @@ def weight_after_a_step(world: World, **given) -> torch.Tensor:
     """How far a step of plain descent at rate 1 moves the weights."""
     before = world.model.weight.detach().clone()
     optimizer = torch.optim.SGD(world.model.parameters(), lr=1.0)
-    list(learn(world, optimizer, lambda step: 1.0, 1, 1, None, **given))
+    list(learn(world, optimizer, 1, 1, None, **given))
     return before - world.model.weight.detach()
 
 
@@ -721,7 +721,7 @@ def test_a_finished_run_needs_its_start_no_more(monkeypatch):
 
 
 def test_a_start_of_another_shape_is_refused_in_one_sentence(young):
-    with pytest.raises(LabError, match="^the start is a checkpoint of another model") as error:
+    with pytest.raises(LabError, match="^the checkpoint is of another model") as error:
         records(young, width=24)
     assert "\n" not in str(error.value)
 

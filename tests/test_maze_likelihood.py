@@ -399,7 +399,7 @@ def test_new_settings_leave_recorded_runs_where_they_are_and_exact_ones_elsewher
 @pytest.mark.parametrize(
     "given, sentence",
     [
-        ({"gradient": "expected", "entropy_bonus": 0.1}, "entropy_bonus = 0.1 needs rollouts"),
+        ({"gradient": "expected", "entropy_bonus": 0.1}, "entropy_bonus = 0.1: gradient"),
         ({"gradient": "exact", "estimator": "ml", "greedy_filter": True}, "greedy_filter = True"),
         ({"gradient": "exact", "estimator": "grpo"}, "unknown objective 'grpo'"),
         ({"estimator": "ml"}, "unknown estimator 'ml'"),

@@ -11,6 +11,7 @@ from lab.runs.experiments import experiment
 from lab.toy.maze import MazeRL
 from lab.toy.maze_env import MazeStream, walk
 from lab.toy.maze_policy import load_policy
+from lab.toy.multinomial import rollouts_spent
 from lab.training.rng import stream_seed
 
 CPU = torch.device("cpu")
@@ -91,7 +92,7 @@ def test_the_loss_and_its_gradient_are_those_of_every_rollout_by_hand(young, tex
     loss = loss_of(world, step)
     assert loss.item() == pytest.approx(expected.item(), rel=1e-4)
     assert_same_gradient(gradients(world, loss), gradients(world, expected))
-    assert world.spent.metrics() == {
+    assert rollouts_spent(world.kept) == {
         "rollouts spent": drawn,
         "rollouts a problem": pytest.approx(drawn / 6),
     }

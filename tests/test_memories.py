@@ -222,7 +222,7 @@ def test_a_step_is_taken_with_what_earlier_steps_showed_and_not_with_its_own():
     frozen = source.target
     assert np.ptp(lab.induced_weight(frozen, N, [0.1, 0.9])) > 0.1  # it has learnt from the first
     second = source.loss(logits.log_softmax(1), right, seed=2)
-    by_hand.target = frozen
+    by_hand.chosen = frozen
     assert second.item() == by_hand.loss(logits.log_softmax(1), right, seed=2).item()
 
 

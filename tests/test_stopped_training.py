@@ -10,7 +10,13 @@ from lab.errors import LabError
 from lab.mathematics.stopping import until
 from lab.runs.experiments import experiment
 from lab.toy.gradient_source import GradientSource
-from lab.toy.multinomial import RolloutsSpent, draw_counts_until, draw_numbers, split_counts
+from lab.toy.multinomial import (
+    count_draws,
+    draw_counts_until,
+    draw_numbers,
+    rollouts_spent,
+    spend,
+)
 
 RULES = [
     until(right=1, cap=6),
@@ -57,8 +63,8 @@ def test_which_answers_come_is_multinomial_within_the_right_and_within_the_wrong
     again = draw_counts_until(rule, pi.repeat(n, 1), right.repeat(n, 1), seed=3)
     assert torch.equal(counts, again)
     draws = torch.tensor([0.0, 5.0])
-    split = split_counts(torch.tensor([[0.0, 0.0], [1.0, 1.0]]), draws, torch.Generator())
-    assert split.sum(1).tolist() == [0, 5]
+    found = count_draws(torch.tensor([[0.0, 0.0], [1.0, 1.0]]), draws, 9, torch.Generator())
+    assert found.sum(1).tolist() == [0, 5]
 
 
 # --- Tabular and images -------------------------------------------------------------------------
@@ -89,15 +95,17 @@ def test_sampled_gradients_have_the_mean_and_the_noise_of_the_rule(rule, pi):
 
 
 def test_the_rollouts_spent_are_those_of_all_steps_and_their_mean_that_since_the_last_record():
-    spent, taken_up = RolloutsSpent(RULES[0]), RolloutsSpent(RULES[0])
-    assert spent.metrics() == {"rollouts spent": 0.0}
-    spent.add(torch.tensor([1.0, 3.0]))
-    assert spent.metrics() == {"rollouts spent": 4.0, "rollouts a problem": 2.0}
-    spent.add(torch.tensor([5.0, 1.0]))
-    taken_up.restore_accumulated(spent.accumulated())
-    spent.add(torch.tensor([1.0, 1.0]))
-    assert spent.metrics() == {"rollouts spent": 12.0, "rollouts a problem": 2.0}
-    assert taken_up.metrics() == {"rollouts spent": 10.0, "rollouts a problem": 3.0}
+    kept = {}
+    assert rollouts_spent(kept) == {}
+    spend(kept, torch.zeros(0))
+    assert rollouts_spent(kept) == {"rollouts spent": 0.0}
+    spend(kept, torch.tensor([1.0, 3.0]))
+    assert rollouts_spent(kept) == {"rollouts spent": 4.0, "rollouts a problem": 2.0}
+    spend(kept, torch.tensor([5.0, 1.0]))
+    taken_up = {key: value.clone() for key, value in kept.items()}
+    spend(kept, torch.tensor([1.0, 1.0]))
+    assert rollouts_spent(kept) == {"rollouts spent": 12.0, "rollouts a problem": 2.0}
+    assert rollouts_spent(taken_up) == {"rollouts spent": 10.0, "rollouts a problem": 3.0}
 
 
 STOPPED = {"estimator": "reinforce", "rollouts": 12}

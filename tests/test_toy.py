@@ -275,7 +275,7 @@ def test_rescaling_gives_the_gradient_the_asked_norm_and_keeps_its_direction():
 def test_the_schedule_warms_up_linearly_and_falls_by_a_cosine(monkeypatch):
     rates = []
 
-    def learn(world, optimizer, rate, steps, *_):
+    def learn(world, optimizer, steps, *_, rate, **__):
         rates.extend(map(rate, range(steps + 1)))
         return iter(())
 

@@ -1,6 +1,5 @@
 """Language models: training, sampling and evaluation."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lab.configurations.settings import Config, random_seed, setting
@@ -192,19 +191,6 @@ class LanguageModelConfig(Config):
         default=0,
     )
     seed: int = random_seed("the order of the problems and of the rollouts")
-
-    def refuse(self, names: Iterable[str], reason: str, instead: str = "") -> None:
-        """LabError: one of these settings is not at its default, and would be ignored.
-
-        Without a default, it is not zero, false or empty.
-        `reason` says why, `instead` what else can be done than to unset it.
-        """
-        for name in names:
-            value = getattr(self, name)
-            unset = self.defaults().get(name, type(value)())
-            if value != unset:
-                cure = f"set it to {unset!r}{instead and f', or {instead}'}"
-                raise LabError(f"{name} = {value!r}: {reason}; {cure}")
 
     def check_pacs(self) -> None:
         """LabError: options of PACS within the estimator, which elsewhere is PACS at its anchor."""

@@ -14,6 +14,7 @@ run's identity, so that the recorded runs keep their folders, and no preset has 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -153,3 +154,16 @@ class Config:
             for key, value in self.settings().items()
             if key not in defaults or value != defaults[key]
         }
+
+    def refuse(self, names: Iterable[str], reason: str, instead: str = "") -> None:
+        """LabError: one of these settings is not at its default, and would be ignored.
+
+        Without a default, it is not zero, false or empty.
+        `reason` says why, `instead` what else can be done than to unset it.
+        """
+        for name in names:
+            value = getattr(self, name)
+            unset = self.defaults().get(name, type(value)())
+            if value != unset:
+                cure = f"set it to {unset!r}{instead and f', or {instead}'}"
+                raise LabError(f"{name} = {value!r}: {reason}; {cure}")

@@ -22,7 +22,7 @@ from lab.mathematics.memories import IN_THE_HEADER, Memory, frozen_weights, has_
 from lab.mathematics.objectives import Objective, objective
 from lab.mathematics.stopping import rule_of_training
 from lab.shapes import Bool, Float, Shaped
-from lab.toy.multinomial import RolloutsSpent, draw_counts, draw_counts_until, listed
+from lab.toy.multinomial import draw_counts, draw_counts_until, listed, rollouts_spent, spend
 from lab.toy.practised import Practice
 from lab.toy.worlds import World
 
@@ -45,7 +45,6 @@ class GradientSource:
     place of N.
     """
 
-    memory: Memory | None = None
     practice: Practice | None = None
 
     def __init__(
@@ -59,14 +58,16 @@ class GradientSource:
                 f"stopping = {stopping!r} draws rollouts, and gradient = {gradient!r} has none: set"
                 " gradient to 'sampled'"
             )
-        self.spent = RolloutsSpent(self.rule)
-        self.target: Estimator | Objective
-        if gradient == "exact":
-            self.target = objective(name)
+        self.kept: dict[str, Tensor] = {}  # for `World.kept`
+        if self.rule is not None:
+            spend(self.kept, torch.zeros(0))
+        if gradient == "sampled" and has_memory(name):
+            self._remember(with_memory(name, rollouts))
+        elif gradient == "exact":
+            self.chosen: Estimator | Objective = objective(name)
         else:
-            if gradient == "sampled" and has_memory(name):
-                self.memory = with_memory(name, rollouts)
-            self.target = estimator(name) if self.memory is None else self.memory.estimator()
+            self.chosen = estimator(name)
+        if isinstance(self.target, Estimator):
             # Raises LabError, before anything runs, where the estimator needs more rollouts.
             self.target.coefficients(rollouts)
         if practice:
@@ -76,6 +77,7 @@ class GradientSource:
                     " 'sampled', leave stopping empty and take an estimator without a memory"
                 )
             self.practice = Practice(name, rollouts, practice)
+            self.kept = self.practice.kept
 
     @classmethod
     def of(cls, config: SoftmaxConfig | MazeConfig) -> GradientSource:
@@ -109,20 +111,21 @@ class GradientSource:
             return self.practice.loss(logp, rewards, seed)
         if self.rule is not None:
             counts = draw_counts_until(self.rule, logp.detach().exp(), rewards, seed)
-            self.spent.add(counts.sum(1))
+            spend(self.kept, counts.sum(1))
             return counted_sum(logp, counts, rewards, self.rule.baseline)
         if self.gradient != "sampled":
             if binary:
                 return self.loss_of_pass_rates(log_chance(logp, rewards))
             # The sum over levels of the loss of reaching each.
             return over_levels(logp, rewards, self.loss_of_pass_rates)
-        assert isinstance(self.target, Estimator)
+        target = self.target
+        assert isinstance(target, Estimator)
         counts = draw_counts(logp.detach().exp(), N, seed)
         if not binary:
             drawn = listed(counts, N)
-            A = advantages(self.target, rewards.gather(1, drawn).to(logp), check=False)
+            A = advantages(target, rewards.gather(1, drawn).to(logp), check=False)
             return policy_gradient(logp.gather(1, drawn), A)
-        loss = counted(logp, counts, rewards, self.target, N)
+        loss = counted(logp, counts, rewards, target, N)
         if self.memory is not None:
             K = (counts * rewards).sum(1).long()
             self._remember(self.memory.observe(K.cpu().numpy(), N))
@@ -130,17 +133,11 @@ class GradientSource:
 
     def check_real_rewards(self) -> None:
         """LabError: this gradient is not defined for rewards other than 0 and 1."""
-        counting = {
-            "a stopping rule": self.rule,
-            "an estimator with a memory": self.memory,
-            "practice": self.practice,
-        }
-        for name, part in counting.items():
-            if part is not None:
-                raise LabError(
-                    f"{name} counts right answers, and graded rewards have none: set rewards to"
-                    " 'binary'"
-                )
+        if self.rule or self.memory or self.practice:
+            raise LabError(
+                "a stopping rule, a memory and practice count right answers, and graded rewards"
+                " have none: set rewards to 'binary'"
+            )
         if isinstance(self.target, Objective):
             return
         if self.target.real is None:
@@ -160,29 +157,25 @@ class GradientSource:
             return population(log_p, exact_factor(log_p, self.target))
         return population(log_p, expected_factor(log_p, self.target, self.rollouts))
 
+    @property
+    def memory(self) -> Memory | None:
+        """What earlier batches showed, where the estimator remembers it."""
+        window = self.kept.get("memory/window")
+        return None if window is None else Memory(window.numpy())
+
+    @property
+    def target(self) -> Estimator | Objective:
+        """What is climbed: an objective, or what an estimator does, with a memory that of now."""
+        return self.chosen if self.memory is None else self.memory.estimator()
+
     def _remember(self, memory: Memory) -> None:
-        self.memory, self.target = memory, memory.estimator()
+        self.kept["memory/window"] = torch.from_numpy(memory.window)
 
     def metrics(self) -> dict[str, float]:
         """Of a memory the weight of the next batch, of a rule the rollouts spent; else nothing."""
         weights = {} if self.memory is None else frozen_weights(self.memory, self.rollouts)
         practised = {} if self.practice is None else self.practice.metrics()
-        return weights | self.spent.metrics() | practised
-
-    def accumulated(self) -> dict[str, Tensor]:
-        """The memory and the rollouts spent, as named tensors; empty where there are none."""
-        state = dict(self.spent.accumulated())
-        if self.memory is not None:
-            state["memory/window"] = torch.from_numpy(self.memory.window)
-        return state if self.practice is None else state | self.practice.accumulated()
-
-    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
-        """Restore what `accumulated` returned; `state` holds other tensors too."""
-        if self.memory is not None:
-            self._remember(Memory(state["memory/window"].numpy()))
-        if self.practice is not None:
-            self.practice.restore_accumulated(state)
-        self.spent.restore_accumulated(state)
+        return weights | rollouts_spent(self.kept) | practised
 
     def describe(self) -> list[str]:
         """Header lines: the objective, and the estimator's rules for special groups."""
@@ -204,7 +197,7 @@ class WithGradientSource(World):
     """A world whose step is one loss, and which keeps what its gradient keeps."""
 
     def __init__(self, source: GradientSource) -> None:
-        self.gradient_source = source
+        self.gradient_source, self.kept = source, source.kept
         if source.practice is not None:
             self.updates = source.practice.updates
 
@@ -213,12 +206,6 @@ class WithGradientSource(World):
 
     def losses(self, step: int) -> list[Tensor]:
         return [self.loss(step)]
-
-    def accumulated(self) -> dict[str, Tensor]:
-        return self.gradient_source.accumulated()
-
-    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
-        self.gradient_source.restore_accumulated(state)
 
 
 def log_chance(

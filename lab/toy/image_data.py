@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from torch import Tensor
 
 from lab.errors import LabError, whole
 from lab.shapes import Float, Int
-from lab.training.rng import generator, stream_seed
+from lab.training.rng import epoch_order, generator, stream_seed
 
 TEST_DIGITS = 360
 TEST_IMAGES = 2048  # of `ProceduralImages`
@@ -30,23 +29,15 @@ TEST_BATCH = 256
 Batch = tuple[Float[Tensor, "images channels size size"], Int[Tensor, " images"]]
 
 
-class EpochOrder:
-    """The rows that a step reads: an epoch permutes all rows and leaves out a partial batch."""
+def rows_of_step(seed: int, step: int, batch: int, rows: int) -> Int[np.ndarray, " images"]:
+    """The rows that a step reads: an epoch permutes all of them and leaves out a partial batch.
 
-    def __init__(self, seed: int, rows: int) -> None:
-        self.rows = rows
-        # Kept for the whole epoch, because permuting a million rows takes 20 ms.
-        self.order = lru_cache(1)(lambda epoch: generator(seed, "order", epoch).permutation(rows))
-
-    def batch_rows(self, step: int, batch: int) -> Int[np.ndarray, " images"]:
-        """The rows of one step. LabError: a batch is larger than the training set."""
-        if whole("batch", batch) > self.rows:
-            raise LabError(
-                f"batch = {batch}: there are only {self.rows} training images, so at most"
-                f" {self.rows}"
-            )
-        epoch, position = divmod(step, self.rows // batch)
-        return self.order(epoch)[position * batch : (position + 1) * batch]
+    LabError: a batch is larger than the training set.
+    """
+    if whole("batch", batch) > rows:
+        raise LabError(f"batch = {batch}: there are only {rows} training images, so at most {rows}")
+    epoch, position = divmod(step, rows // batch)
+    return epoch_order(seed, epoch, rows)[position * batch : (position + 1) * batch]
 
 
 class Digits:
@@ -70,11 +61,12 @@ class Digits:
         images = (images - images[train].mean()) / images[train].std()
         self._train = images[train].to(device), labels[train].to(device)
         self._test = images[test].to(device), labels[test].to(device)
-        self._epochs = EpochOrder(seed, len(train))
+        self.seed = seed
 
     def train_batch(self, step: int, batch: int) -> Batch:
-        rows = torch.from_numpy(self._epochs.batch_rows(step, batch)).to(self._train[1].device)
-        return self._train[0][rows], self._train[1][rows]
+        images, labels = self._train
+        rows = torch.from_numpy(rows_of_step(self.seed, step, batch, len(labels))).to(labels.device)
+        return images[rows], labels[rows]
 
     def test(self) -> Iterator[Batch]:
         yield self._test

@@ -31,9 +31,9 @@ from torch.nn.functional import affine_grid, grid_sample
 from torchvision.datasets import ImageFolder
 from torchvision.transforms import RandomResizedCrop
 
-from lab.errors import LabError
+from lab.errors import LabError, in_one_sentence
 from lab.shapes import Bool, Float, Int, Shaped
-from lab.toy.image_data import TEST_BATCH, Batch, EpochOrder
+from lab.toy.image_data import TEST_BATCH, Batch, rows_of_step
 from lab.training.rng import stream_seed
 
 SCALE, RATIO = [0.08, 1.0], [3 / 4, 4 / 3]  # the area and the proportions of a crop
@@ -63,12 +63,11 @@ class ImageNet:
         self.seed, self.size, self.classes = seed, size, classes
         self.device = torch.device(device)
         self._train, self._val = squares(splits(Path(folder), classes), size, Path(cache))
-        self._epochs = EpochOrder(seed, len(self._train["labels"]))
         self._mean = torch.tensor(MEAN, device=self.device)[:, None, None] * 255
         self._std = torch.tensor(STD, device=self.device)[:, None, None] * 255
 
     def train_batch(self, step: int, batch: int) -> Batch:
-        rows = self._epochs.batch_rows(step, batch)
+        rows = rows_of_step(self.seed, step, batch, len(self._train["labels"]))
         seed = stream_seed(self.seed, "crops", step)
         theta = transforms(*crops(seed, self._train["proportions"][rows])).to(self.device)
         images, labels = self._read(self._train, rows)
@@ -125,13 +124,9 @@ def splits(folder: Path, classes: int) -> dict[str, ImageFolder]:
     """The splits "train" and "val" of a folder. LabError: it has not all of `classes` in both."""
     found = {}
     for name in ("train", "val"):
-        try:
+        cure = "a folder holds train and val, each with a folder for every class, as val/n01440764"
+        with in_one_sentence(f"{folder / name} is no split of ImageNet", cure, OSError):
             found[name] = ImageFolder(folder / name)
-        except OSError as error:
-            raise LabError(
-                f"{folder / name} is no split of ImageNet ({error}): a folder holds train and val,"
-                " each with a folder for every class, such as val/n01440764/1.JPEG"
-            ) from error
     train, val = found.values()
     if train.classes != val.classes:
         odd = sorted(set(train.classes) ^ set(val.classes))[0]
@@ -200,26 +195,20 @@ def squares(splits: dict[str, ImageFolder], size: int, cache: Path) -> list[Stor
 
 def _on_disk(path: Path, kind: type, *shape: int) -> np.ndarray:
     """An array in a file, which is made of zeros where it is missing. LabError: it is damaged."""
-    try:
+    cure = f"remove {path.parent}, and the next run builds it again"
+    with in_one_sentence(f"{path} is damaged", cure, OSError, ValueError):
         if not path.exists():
             np.lib.format.open_memmap(path, "w+", kind, shape)
         np.load(path, mmap_mode="r")  # refuses a file that is cut off, which "r+" would fill up
         return np.load(path, mmap_mode="r+")
-    except (OSError, ValueError) as error:
-        raise LabError(
-            f"{path} is damaged ({error}): remove {path.parent}, and the next run builds it again"
-        ) from error
 
 
 def decode(path: str, size: int) -> tuple[Shaped[np.ndarray, "3 size size"], float]:
     """One image as uint8, and its width over its height. LabError: it is not readable."""
     from PIL import Image
 
-    try:
-        with Image.open(path) as image:
-            square = image.convert("RGB").resize((size, size), Image.Resampling.BILINEAR)
-            return np.asarray(square).transpose(2, 0, 1), image.width / image.height
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise LabError(
-            f"{path} is not readable as an image ({error}): replace it or remove it"
-        ) from error
+    kinds = OSError, ValueError, SyntaxError, Image.DecompressionBombError
+    told = in_one_sentence(f"{path} is not readable as an image", "replace it or remove it", *kinds)
+    with told, Image.open(path) as image:
+        square = image.convert("RGB").resize((size, size), Image.Resampling.BILINEAR)
+        return np.asarray(square).transpose(2, 0, 1), image.width / image.height

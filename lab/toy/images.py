@@ -177,8 +177,9 @@ def train(config: ImagesConfig, state: dict[str, Any] | None = None) -> Iterator
         progress = math.pi * (step - config.warmup) / max(1, config.steps - config.warmup)
         return peak * (1 + math.cos(progress)) / 2
 
+    norm = config.gradient_norm
     yield from learn(
-        world, optimizer, rate, config.steps, config.log_every, state, config.gradient_norm
+        world, optimizer, config.steps, config.log_every, state, rate=rate, gradient_norm=norm
     )
 
 

@@ -28,7 +28,7 @@ from lab.errors import LabError
 from lab.losses import policy_gradient
 from lab.mathematics.estimators import advantages
 from lab.mathematics.estimators import estimator as find_estimator
-from lab.mathematics.stopping import StoppingRule, rule_of_training
+from lab.mathematics.stopping import rule_of_training
 from lab.shapes import Bool, Float
 from lab.toy import maze_env
 from lab.toy.costs import of_mazes as costs  # noqa: F401, for `lab preflight`
@@ -45,7 +45,7 @@ from lab.toy.maze_policy import (
     micro_batches,
     transformer_config,
 )
-from lab.toy.multinomial import RolloutsSpent
+from lab.toy.multinomial import rollouts_spent, spend
 from lab.toy.transformer import Prompts, Transformer, fresh_transformer
 from lab.toy.tree_sampling import Rollouts
 from lab.toy.worlds import AdamW, World, learn
@@ -79,43 +79,32 @@ class _WithStatistics(World):
 
     model: Transformer
 
-    def __init__(
-        self, policy: MazePolicy, stream: MazeStream, rule: StoppingRule | None = None
-    ) -> None:
+    def __init__(self, policy: MazePolicy, stream: MazeStream) -> None:
         self.policy = policy
         self.model = policy.model
         self.stream = stream
-        self.spent = RolloutsSpent(rule)
-        # By name, in the order of a record: one of each step since the last record, on the device.
-        self.step_statistics: dict[str, list[Tensor]] = {}
 
     def keep(self, statistics: dict[str, Tensor]) -> None:
-        """Keep the statistics of a step until the next record."""
-        for name, value in statistics.items():
-            self.step_statistics.setdefault(name, []).append(value)
+        """Keep the statistics of a step until the next record, numbered to keep their order."""
+        for place, (name, value) in enumerate(statistics.items()):
+            key = f"seen/{place:02}/{name}"
+            earlier = self.kept.get(key, value.new_empty(0)).to(value.device)
+            self.kept[key] = torch.cat((earlier, value[None]))
+
+    @property
+    def step_statistics(self) -> dict[str, Float[Tensor, " steps"]]:
+        """By name, in the order of a record: those of the steps since the last record."""
+        seen = sorted(with_prefix("seen/", self.kept).items())
+        return {key.partition("/")[2]: values for key, values in seen}
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """`MazePolicy.evaluate`, and the mean statistics of the steps since the last record."""
         metrics, groups = self.policy.evaluate()
         for name, values in self.step_statistics.items():
-            metrics[name] = float(torch.stack(values).mean())
-        self.step_statistics = {}
-        return metrics | self.spent.metrics(), groups
-
-    def accumulated(self) -> dict[str, Tensor]:
-        """The statistics since the last record, "steps" each, numbered to keep their order."""
-        numbered = enumerate(self.step_statistics.items())
-        statistics = {
-            f"seen/{place:02}/{name}": torch.stack(values) for place, (name, values) in numbered
-        }
-        return statistics | self.spent.accumulated()
-
-    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
-        self.step_statistics = {
-            name.split("/", 1)[1]: list(values.to(self.policy.device, copy=True))
-            for name, values in sorted(with_prefix("seen/", state).items())
-        }
-        self.spent.restore_accumulated(state)
+            metrics[name] = float(values.mean())
+        for key in with_prefix("seen/", self.kept):
+            del self.kept[f"seen/{key}"]
+        return metrics | rollouts_spent(self.kept), groups
 
 
 class MazeRL(_WithStatistics):
@@ -130,8 +119,10 @@ class MazeRL(_WithStatistics):
 
     def __init__(self, policy: MazePolicy, stream: MazeStream, config: MazeConfig) -> None:
         self.config = config
+        super().__init__(policy, stream)
         self.rule = rule_of_training(config.stopping, config.estimator, config.rollouts)
-        super().__init__(policy, stream, self.rule)
+        if self.rule is not None:
+            spend(self.kept, torch.zeros(0))
 
     def losses(self, step: int) -> Iterator[Tensor]:
         """The loss of a step in parts that sum to it, one for each of its micro-batches.
@@ -206,7 +197,7 @@ class MazeRL(_WithStatistics):
         if self.rule is None:
             return policy.sample_rollouts(prompts, N, uniforms)
         rollouts = policy.sample_until(self.rule, mazes, prompts, uniforms)
-        self.spent.add(rollouts.drawn)
+        spend(self.kept, rollouts.drawn)
         return rollouts
 
     def in_gradient(
@@ -342,13 +333,12 @@ def preflight(config: MazeConfig) -> list[str]:
         ]
         if rule := rule_of_training(config.stopping, config.estimator, config.rollouts):
             lines = [f"  {rule.about}"]
-            reason = "advantages of an estimator, and a stopping rule gives its own"
-            _check_settings(config, {"smoothing": 0.0}, reason, "stopping to ''")
+            config.refuse(("smoothing",), "a stopping rule gives its own advantages")
     else:
         lines = GradientSource.of(config).describe()
-        without = {"entropy_bonus": 0.0, "smoothing": 0.0, "greedy_filter": False}
-        reason = f"rollouts, and gradient = {config.gradient!r} samples none"
-        _check_settings(config, without, reason, "gradient to 'sampled'")
+        names = ("entropy_bonus", "smoothing", "greedy_filter")
+        reason = f"gradient = {config.gradient!r} samples no rollouts"
+        config.refuse(names, reason, "set gradient to 'sampled'")
     lines.append(f"  truncated rollouts (no DONE within {length} tokens) count as wrong")
     exact = config.pass_rates == "exact"
     kind = "certified bounds, no sampling" if exact else f"{config.samples} rollouts a maze"
@@ -364,16 +354,6 @@ def requirements(config: MazeStartConfig) -> Iterator[tuple[str, str, str]]:
         yield "compiler", compiler_fault(), "found, for torch.compile"
 
 
-def _check_settings(config: MazeConfig, only: dict[str, Any], reason: str, otherwise: str) -> None:
-    """LabError: a setting has another value than its `only` one: it needs what there is not."""
-    for name, value in only.items():
-        if getattr(config, name) != value:
-            raise LabError(
-                f"maze: {name} = {getattr(config, name)!r} needs {reason}: set {name} to {value!r},"
-                f" or {otherwise}"
-            )
-
-
 def train_start(
     config: MazeStartConfig, state: dict[str, Any] | None = None
 ) -> Iterator[Record | Pause]:
@@ -384,15 +364,8 @@ def train_start(
     world = MazeSFT(policy, stream, last_step=config.start_steps)
     rate = config.start_learning_rate
     optimizer = AdamW(policy.model.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.01)
-    yield from learn(
-        world,
-        optimizer,
-        lambda step: rate,
-        config.start_steps,
-        config.start_log_every,
-        state,
-        clip=1.0,
-    )
+    steps, log_every = config.start_steps, config.start_log_every
+    yield from learn(world, optimizer, steps, log_every, state, clip=1.0)
 
 
 def train(
@@ -403,8 +376,5 @@ def train(
     stream = maze_stream(config, config.batch, "mazes", policy.device)
     kind = MazeRL if config.gradient == "sampled" else MazeExactRL
     world: World = kind(policy, stream, config)
-    rate = config.learning_rate
-    optimizer = AdamW(policy.model.parameters(), lr=rate, weight_decay=0.01)
-    yield from learn(
-        world, optimizer, lambda step: rate, config.steps, config.log_every, state, clip=1.0
-    )
+    optimizer = AdamW(policy.model.parameters(), lr=config.learning_rate, weight_decay=0.01)
+    yield from learn(world, optimizer, config.steps, config.log_every, state, clip=1.0)

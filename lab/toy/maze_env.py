@@ -275,18 +275,16 @@ class MazeStream:
     device: torch.device
     loops: float = 0.0
     measure: str = "generalisation"
-    _drawn: tuple[int, Mazes] | None = None  # the last draw and its number
 
     def __post_init__(self) -> None:
         check_size(self.size)
+        self._latest = functools.lru_cache(1)(self._draw)
 
     def at(self, step: int) -> Mazes:
         """The mazes of one step."""
         number, place = divmod(step, STEPS_PER_DRAW)
-        if self._drawn is None or number != self._drawn[0]:
-            self._drawn = number, self._draw(number)
         first = place * self.batch
-        return self._drawn[1][first : first + self.batch]
+        return self._latest(number)[first : first + self.batch]
 
     def _draw(self, number: int) -> Mazes:
         count = needed = STEPS_PER_DRAW * self.batch

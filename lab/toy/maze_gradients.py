@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -143,7 +144,10 @@ class _LogProbabilities(torch.nn.Module):
     def derivative(self, direction: Float[Tensor, " weights"]) -> Float[Tensor, " rollouts"]:
         """Along a direction of the weights, in one forward-mode pass."""
         weights = {name: weight.detach() for name, weight in self.named_parameters()}
-        along = dict(zip(weights, _unflat(direction, weights.values()), strict=True))
+        parts = direction.split([weight.numel() for weight in weights.values()])
+        along = {
+            name: part.view_as(weights[name]) for name, part in zip(weights, parts, strict=True)
+        }
 
         def at(changed: dict[str, Tensor]) -> Tensor:
             return torch.func.functional_call(self, changed)
@@ -165,12 +169,11 @@ def adamw_step(
     """
     moved = copy.deepcopy(policy.model)
     weights = list(moved.parameters())
-    before = parameters_to_vector(weights).detach().clone()
-    for weight, part in zip(weights, _unflat(-gradient, weights), strict=True):
-        weight.grad = part.clone()
+    before = parameters_to_vector(weights)
+    (-gradient @ before).backward()
     clip_grad_norm_(weights, 1.0)
     AdamW(weights, lr=rate, weight_decay=0.01).step()
-    return parameters_to_vector(weights).detach() - before
+    return (parameters_to_vector(weights) - before).detach()
 
 
 def log_rates_after(policy: MazePolicy, step: Float[Tensor, " weights"]) -> Float[Tensor, " mazes"]:
@@ -248,37 +251,37 @@ def measure(
     ]
     p = rates.log_p.double().exp()
     metrics = {"pass@1": float(p.mean()), "log-likelihood": float(rates.log_p.mean())} | metrics
-    yield Record(0, metrics, lambda: {"step": torch.tensor(0)}, _stacked(tables))
+    whole = pd.concat(tables, ignore_index=True)
+    empty = {"path": "", "objective": "", "optimizer": "", "moves": -1, "other": -1, "N": 0}
+    whole = whole.fillna(empty).astype(dict.fromkeys(("moves", "other", "N"), np.int64))
+    groups = {name: whole[name].to_numpy() for name in whole}
+    yield Record(0, metrics, lambda: {"step": torch.tensor(0)}, groups)
 
 
-# Columns by name, of which "problem" has a row for each; a single value stands for all rows.
-Table = dict[str, Any]
-
-
-def _maze_tables(mazes: Mazes, rates: RateGradients) -> list[Table]:
+def _maze_tables(mazes: Mazes, rates: RateGradients) -> list[pd.DataFrame]:
     """The tables "maze" and "pair"."""
     cosines = rates.cosines()
     first, second = torch.triu_indices(len(cosines), len(cosines), 1)
     maze = {
         "kind": "maze",
         "problem": np.arange(len(cosines)),
-        "moves": (mazes.path >= 0).sum(1),
+        "moves": (mazes.path >= 0).sum(1).numpy(),
         "path": ["".join("UDLR"[move] for move in path if move >= 0) for path in mazes.path],
-        "pass_rate": rates.log_p.double().exp(),
-        "score_norm": lengths(rates.scores),
+        "pass_rate": rates.log_p.double().exp().numpy(),
+        "score_norm": lengths(rates.scores).numpy(),
     }
     pair = {
         "kind": "pair",
-        "problem": first,
-        "other": second,
-        "cosine": cosines[first, second].double(),
+        "problem": first.numpy(),
+        "other": second.numpy(),
+        "cosine": cosines[first, second].double().numpy(),
     }
-    return [maze, pair]
+    return [pd.DataFrame(maze), pd.DataFrame(pair)]
 
 
 def _weight_tables(
     config: MazeGradientsConfig, policy: MazePolicy, rates: RateGradients
-) -> tuple[list[Table], dict[str, float]]:
+) -> tuple[list[pd.DataFrame], dict[str, float]]:
     """The table "weight", row by row, and the metrics."""
     p = rates.log_p.double().exp()
     rows = []
@@ -292,7 +295,7 @@ def _weight_tables(
     for maze in measurable:
         score = rates.scores[maze]
         for each in measured_weights(policy, rates, maze, names, sizes, groups):
-            row = {"kind": "weight", "problem": [maze], "pass_rate": float(p[maze])}
+            row = {"kind": "weight", "problem": maze, "pass_rate": float(p[maze])}
             measured = each._asdict()
             gradient = measured.pop("gradient")
             rows.append(row | measured)
@@ -304,12 +307,12 @@ def _weight_tables(
     for (name, N), (mean, theory) in summed.items():
         metrics[f"cosine {name} N={N}"] = _cosine(mean, theory)
         metrics[f"ratio {name} N={N}"] = float(lengths(mean) / lengths(theory))
-    return rows, metrics
+    return [pd.DataFrame(rows)], metrics
 
 
 def _step_tables(
     config: MazeGradientsConfig, policy: MazePolicy, rates: RateGradients
-) -> Iterator[Table]:
+) -> Iterator[pd.DataFrame]:
     """The steps of maximum likelihood and of each estimator's mean with the most rollouts."""
     N = max(config.group_sizes)
     before = log_rates_after(policy, torch.zeros_like(rates.scores[0]))
@@ -320,33 +323,18 @@ def _step_tables(
         gradient = rates.weighted(factor)
         for rate in config.learning_rates:
             step = adamw_step(policy, gradient, rate)
-            yield {
+            table = {
                 "kind": "step",
                 "problem": np.arange(len(before)),
-                "pass_rate": rates.log_p.double().exp(),
+                "pass_rate": rates.log_p.double().exp().numpy(),
                 "objective": name,
                 "N": 0 if name == "ml" else N,
                 "optimizer": "adamw",
                 "rate": rate,
-                "predicted": rates.scores.double() @ step.double(),
-                "realised": log_rates_after(policy, step) - before,
+                "predicted": (rates.scores.double() @ step.double()).numpy(),
+                "realised": (log_rates_after(policy, step) - before).numpy(),
             }
-
-
-def _stacked(tables: list[Table]) -> dict[str, np.ndarray]:
-    """The tables one below the other; what a table lacks is "", -1 (of N 0) or nan."""
-    import pandas as pd
-
-    parts = (
-        pd.DataFrame({name: x.numpy() if torch.is_tensor(x) else x for name, x in table.items()})
-        for table in tables
-    )
-    whole = pd.concat(parts, ignore_index=True)
-    for name in ("path", "objective", "optimizer"):
-        whole[name] = whole[name].fillna("")
-    for name, lacking in (("moves", -1), ("other", -1), ("N", 0)):
-        whole[name] = whole[name].fillna(lacking).astype(np.int64)
-    return {name: whole[name].to_numpy() for name in whole}
+            yield pd.DataFrame(table)
 
 
 def lengths(vectors: Float[Tensor, "*rows weights"]) -> Float[Tensor, " *rows"]:
@@ -364,10 +352,3 @@ def _cosine(a: Float[Tensor, " weights"], b: Float[Tensor, " weights"]) -> float
 
 def _flat(parts: tuple[Tensor, ...]) -> Float[Tensor, " weights"]:
     return torch.cat([part.flatten() for part in parts])
-
-
-def _unflat(flat: Float[Tensor, " weights"], weights: Iterable[Tensor]) -> list[Tensor]:
-    """A vector over all weights as views of their shapes."""
-    shapes = [weight.shape for weight in weights]
-    parts = flat.split([shape.numel() for shape in shapes])
-    return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]

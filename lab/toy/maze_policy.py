@@ -31,7 +31,6 @@ from lab.toy.transformer import (
     TransformerConfig,
     attend,
     compile_elementwise,
-    set_weights,
 )
 from lab.toy.tree_sampling import (
     CUDAGraphSampler,
@@ -41,7 +40,7 @@ from lab.toy.tree_sampling import (
     sample_tree,
     share_prefixes,
 )
-from lab.training.checkpoint import with_prefix
+from lab.training.checkpoint import load_weights, with_prefix
 from lab.training.device import compute_device
 from lab.training.rng import stream_seed
 
@@ -125,8 +124,7 @@ class MazePolicy:
             "mask": torch.zeros_like(uniforms, dtype=torch.bool),
             "logp": torch.zeros_like(uniforms),
         }
-        truncated = torch.zeros_like(tables["mask"][:, :, 0])
-        right = torch.zeros(count, dtype=torch.int64, device=device)
+        truncated, right = torch.zeros(2, *uniforms.shape[:2], dtype=torch.bool, device=device)
         # Without a CUDA graph, which would have to be recorded for every number of mazes.
         sample = sample_tree if device.type == "cpu" else sample_rows
         waiting = torch.arange(count, device=device)  # for the rule to be met
@@ -140,20 +138,20 @@ class MazePolicy:
             few = prompts.of(waiting)
             with self.autocast():
                 sampled = sample(self.model, few, stop - start, length, [DONE, EOS], numbers)
-            is_right = walk(mazes[waiting], sampled.tokens).right
-            right_in_round = is_right.unflatten(1, (-1, rule.round)).sum(2)
-            rights = right[waiting, None] + right_in_round.cumsum(1)
-            drawn = torch.arange(start + rule.round, stop + 1, rule.round, device=device)
-            unmet = ~rule.met(rights, drawn - rights)
-            # Once met it stays met: the first round after which it is met is the last that counts.
-            last = (unmet.sum(1) + 1).clamp(max=len(drawn))
-            counts = torch.arange(stop - start, device=device) < rule.round * last[:, None]
             for name, table in tables.items():
-                table[waiting, start:stop] = getattr(sampled, name) * counts[..., None]
-            truncated[waiting, start:stop] = sampled.truncated & counts
-            right[waiting] = rights[:, -1]
-            waiting = waiting[unmet[:, -1]]
-        return replace(share_prefixes(**tables), truncated=truncated)
+                table[waiting, start:stop] = getattr(sampled, name)
+            truncated[waiting, start:stop] = sampled.truncated
+            right[waiting, start:stop] = walk(mazes[waiting], sampled.tokens).right
+            # After each round; once met a rule stays met.
+            rights = right[:, :stop].cumsum(1)[:, rule.round - 1 :: rule.round]
+            drawn = torch.arange(rule.round, stop + 1, rule.round, device=device)
+            unmet = ~rule.met(rights, drawn - rights)
+            waiting = waiting[unmet[waiting, -1]]
+        last = (unmet.sum(1) + 1).clamp(max=len(drawn))  # the round after which it is met
+        counts = torch.arange(rule.cap, device=device) < rule.round * last[:, None]
+        for table in tables.values():
+            table *= counts[..., None]
+        return replace(share_prefixes(**tables), truncated=truncated & counts)
 
     def score(
         self, prompts: Prompts, rollouts: Rollouts, entropy_gradient: bool = False
@@ -364,7 +362,7 @@ def transformer_config(width: int, layers: int, positions: int) -> TransformerCo
 def load_policy(state: dict[str, Tensor], config: MazeStartConfig) -> MazePolicy:
     """The policy whose weights are in `state`, the state of a training. LabError: other sizes."""
     model = Transformer(transformer_config(config.width, config.layers, config.positions))
-    set_weights(model, with_prefix("model/", state), "the start")
+    load_weights(model, with_prefix("model/", state))
     return make_policy(model, config)
 
 

@@ -25,12 +25,13 @@ def draw_counts(
     """How often each answer is drawn in N draws: integers as floats of the same type.
 
     `probabilities` need not sum to 1, and a row may be zero where N is 0. All random numbers follow
-    from `seed`. On a CPU this is NumPy's multinomial; elsewhere `split_counts`, so that nothing
-    leaves the device.
+    from `seed`. On a CPU this is NumPy's multinomial; elsewhere torch's, so that nothing leaves the
+    device.
     """
     if probabilities.device.type != "cpu":
+        assert isinstance(N, int)
         rng = torch.Generator(probabilities.device).manual_seed(seed)
-        return split_counts(probabilities, N, rng)
+        return count_draws(probabilities, torch.full_like(probabilities[:, 0], N), N, rng)
     rows = probabilities.double().numpy()
     totals = rows.sum(axis=1, keepdims=True)
     rows = np.divide(rows, totals, out=np.zeros_like(rows), where=totals != 0)
@@ -39,31 +40,18 @@ def draw_counts(
     return torch.from_numpy(counts).to(probabilities)
 
 
-def split_counts(
+def count_draws(
     probabilities: Float[Tensor, "problems answers"],
-    N: int | Float[Tensor, " problems"],
+    N: Float[Tensor, " problems"],
+    most: int,
     rng: torch.Generator,
 ) -> Float[Tensor, "problems answers"]:
-    """The same by binary splitting, on any device and without waiting for the host.
-
-    The answers are halved repeatedly, and each time a binomial divides the draws of a part between
-    its two halves: log2(answers) binomials on tensors.
-    """
-    answers = probabilities.shape[1]
-    depth = max(answers - 1, 1).bit_length()
-    level = torch.nn.functional.pad(probabilities, (0, 2**depth - answers))
-    masses = [level]  # the probability of each part, from single answers to all of them
-    for _ in range(depth):
-        level = level.reshape(len(level), -1, 2).sum(-1)
-        masses.append(level)
-    whole = masses[-1]
-    counts = torch.full_like(whole, N) if isinstance(N, int) else N.to(whole)[:, None]
-    for mass in reversed(masses[:-1]):
-        left = mass[:, 0::2]
-        share = (left / (left + mass[:, 1::2]).clamp_min(torch.finfo(mass.dtype).tiny)).clamp(0, 1)
-        first = torch.binomial(counts, share, generator=rng)
-        counts = torch.stack((first, counts - first), dim=-1).flatten(1)
-    return counts[:, :answers]
+    """The same on any device: `most` answers are drawn, of which the first N count."""
+    rows = probabilities.double()
+    rows = rows + (rows.sum(1, keepdim=True) == 0)  # zeros are no distribution
+    drawn = torch.multinomial(rows, most, replacement=True, generator=rng)
+    counts = torch.arange(most, device=rows.device) < N[:, None]
+    return torch.zeros_like(probabilities).scatter_add_(1, drawn, counts.to(probabilities))
 
 
 def listed(counts: Float[Tensor, "problems answers"], N: int) -> Int[Tensor, "problems {N}"]:
@@ -98,7 +86,7 @@ def draw_counts_until(
         # NumPy's generator of the same seed has nothing in common with torch's.
         counts = draw_counts(of_kind, numbers, seed)
     else:
-        counts = split_counts(of_kind, numbers, rng)
+        counts = count_draws(of_kind, numbers, rule.cap, rng)
     of_right, of_wrong = counts.chunk(2)
     return of_right + of_wrong
 
@@ -140,32 +128,24 @@ def _times_of_successes(
     return gaps.cumsum(1)
 
 
-class RolloutsSpent:
-    """The rollouts that a training has spent under its stopping rule, a part of its state."""
+# --- The rollouts spent, among what a training keeps (`lab.toy.worlds.World.kept`) ---------------
 
-    def __init__(self, rule: StoppingRule | None) -> None:
-        self.rule = rule
-        # In all; since the last record; and the problems since the last record.
-        self.totals = torch.zeros(3, dtype=torch.float64)
+SPENT = "rollouts_spent"  # in all; since the last record; and the problems since the last record
 
-    def add(self, drawn: Num[Tensor, " problems"]) -> None:
-        """Count the rollouts drawn of each problem of a step."""
-        total = drawn.double().sum()
-        self.totals = self.totals.to(drawn.device)
-        self.totals += torch.stack((total, total, torch.full_like(total, len(drawn))))
 
-    def metrics(self) -> dict[str, float]:
-        """The rollouts spent so far, and their mean a problem since the last call."""
-        if self.rule is None:
-            return {}
-        spent, lately, problems = self.totals.tolist()
-        self.totals[1:] = 0
-        mean = {"rollouts a problem": lately / problems} if problems else {}
-        return {"rollouts spent": spent} | mean
+def spend(kept: dict[str, Tensor], drawn: Num[Tensor, " problems"]) -> None:
+    """Count the rollouts drawn of each problem of a step; of no problem, begin to count."""
+    total = drawn.double().sum()
+    lately = torch.stack((total, total, torch.full_like(total, len(drawn))))
+    kept[SPENT] = kept[SPENT].to(lately.device) + lately if SPENT in kept else lately
 
-    def accumulated(self) -> dict[str, Tensor]:
-        return {} if self.rule is None else {"rollouts_spent": self.totals}
 
-    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
-        if self.rule is not None:
-            self.totals = state["rollouts_spent"].clone()
+def rollouts_spent(kept: dict[str, Tensor]) -> dict[str, float]:
+    """The rollouts spent so far, and their mean a problem since the last call; else nothing."""
+    if SPENT not in kept:
+        return {}
+    totals = kept[SPENT]
+    spent, lately, problems = totals.tolist()
+    kept[SPENT] = totals * totals.new_tensor([1, 0, 0])
+    mean = {"rollouts a problem": lately / problems} if problems else {}
+    return {"rollouts spent": spent} | mean

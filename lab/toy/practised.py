@@ -50,7 +50,8 @@ class Practice:
             )
         self.a1, self.a0, _ = self.recipe.sequences(N)
         self.batch: Batch | None = None
-        self.K: Tensor | None = None  # of the last batch, how many of each group were accepted
+        # Of the last batch, how many of each group were "accepted"; for `World.kept`.
+        self.kept: dict[str, Tensor] = {}
 
     @property
     def updates(self) -> int:
@@ -85,19 +86,12 @@ class Practice:
         # The judge throws dice of its own, so that one without errors changes no rollout.
         accepted = np.random.default_rng([seed, 1]).binomial(counts, accepts)
         K = accepted.sum(1)[:, None]
-        self.K = torch.from_numpy(K)
+        self.kept["accepted"] = torch.from_numpy(K)
         return Batch(seed, accepted, counts - accepted, self.a1[K], self.a0[K], logp)
 
     def metrics(self) -> dict[str, float]:
         """Of the last batch the share of groups that agree; nothing before the first."""
-        if self.K is None:
+        K = self.kept.get("accepted")
+        if K is None:
             return {}
-        return {"dead groups": float(((self.K == 0) | (self.K == self.recipe.N)).double().mean())}
-
-    def accumulated(self) -> dict[str, Tensor]:
-        """What the next record says of the last batch, for `World.accumulated`."""
-        return {} if self.K is None else {"accepted": self.K}
-
-    def restore_accumulated(self, state: dict[str, Tensor]) -> None:
-        """Restore what `accumulated` returned; `state` holds other tensors too."""
-        self.K = state.get("accepted")
+        return {"dead groups": float(((K == 0) | (K == self.recipe.N)).double().mean())}

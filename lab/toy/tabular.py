@@ -89,6 +89,5 @@ def preflight(config: TabularConfig) -> list[str]:
 def train(config: TabularConfig, state: dict[str, Any] | None = None) -> Iterator[Record | Pause]:
     """Plain gradient ascent from the same start for every objective and seed."""
     world = Tabular(config)
-    rate = config.learning_rate
-    optimizer = SGD(world.model.parameters(), lr=rate)
-    yield from learn(world, optimizer, lambda step: rate, config.steps, config.log_every, state)
+    optimizer = SGD(world.model.parameters(), lr=config.learning_rate)
+    yield from learn(world, optimizer, config.steps, config.log_every, state)

@@ -312,15 +312,3 @@ def fresh_transformer(seed: int, config: TransformerConfig) -> Transformer:
             elif "norm" not in name:
                 weight.normal_(0, 0.02, generator=generator)
     return model
-
-
-def set_weights(model: nn.Module, weights: dict[str, Tensor], origin: str) -> None:
-    """Load named weights into the model; LabError, which names `origin`, if shapes differ."""
-    try:
-        model.load_state_dict(weights)
-    except RuntimeError as error:
-        lines = str(error).splitlines()
-        reason = " ".join(lines[1:2]).strip() or str(error)
-        raise LabError(
-            f"{origin} is a checkpoint of another model ({reason}): give the sizes of that model"
-        ) from error

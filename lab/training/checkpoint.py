@@ -53,13 +53,7 @@ def restore(model: torch.nn.Module, optimizer: Any, state: Mapping[str, torch.Te
     """Restore a state, tensor by tensor; returns its step. LabError: it is of another model."""
     kept = _frozen(model)
     frozen = {key: value for key, value in model.state_dict().items() if key in kept}
-    try:
-        model.load_state_dict(frozen | with_prefix("model/", state))
-    except RuntimeError as error:
-        reason = str(error).splitlines()[0]
-        raise LabError(
-            f"the checkpoint is of another model ({reason}): remove the run folder"
-        ) from error
+    load_weights(model, frozen | with_prefix("model/", state))
     trained = [weight for group in optimizer.param_groups for weight in group["params"]]
     slots: dict[int, dict[str, torch.Tensor]] = {}
     for key, value in with_prefix("optimizer/", state).items():
@@ -71,6 +65,17 @@ def restore(model: torch.nn.Module, optimizer: Any, state: Mapping[str, torch.Te
         slots.setdefault(int(index), {})[name] = value.to(device, copy=True)
     optimizer.load_state_dict(optimizer.state_dict() | {"state": slots})
     return int(state["step"])
+
+
+def load_weights(model: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> None:
+    """Load all weights of a model by name. LabError: they are of another model."""
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        reason = " ".join(str(error).split("\n\t")[:2])
+        raise LabError(
+            f"the checkpoint is of another model ({reason}): remove the run folder"
+        ) from error
 
 
 def _frozen(model: torch.nn.Module) -> set[str]:

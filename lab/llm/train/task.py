@@ -10,10 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
 from typing import Any, Self
-
-import numpy as np
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, one_of
@@ -25,7 +22,7 @@ from lab.llm.data.prompts import Prompt, load_prompt
 from lab.mathematics.estimators import Estimator
 from lab.mathematics.estimators import estimator as find_estimator
 from lab.plugins import is_ours
-from lab.training.rng import generator
+from lab.training.rng import epoch_order
 
 Usable = list[tuple[Problem, str]]  # problems, each with its prompt
 
@@ -207,9 +204,4 @@ def problems_of_step(seed: int, step: int, prompts: int, problems: int) -> list[
     [0, 1, 2, 3]
     """
     places = (divmod(place, problems) for place in range(step * prompts, (step + 1) * prompts))
-    return [int(_epoch_order(seed, epoch, problems)[row]) for epoch, row in places]
-
-
-@lru_cache(maxsize=2)
-def _epoch_order(seed: int, epoch: int, problems: int) -> np.ndarray:
-    return generator(seed, "order", epoch).permutation(problems)
+    return [int(epoch_order(seed, epoch, problems)[row]) for epoch, row in places]
