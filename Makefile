@@ -35,8 +35,7 @@ setup-llm: .venv/installed-llm ## add transformers, TRL, math-verify, verl, Ray 
 figures: setup ## draw every figure, table and page from the recorded runs
 	$(BIN)/lab figures
 
-generated: figures ## write every generated file: figures, tables, pages, the README's results, the list of lessons
-	$(BIN)/lab lessons --index
+generated: figures ## write every generated file: figures, tables, pages, the README's results
 
 reproduce: setup ## train the laptop sweep again and compare it with the recorded runs
 	$(BIN)/lab sweep $(SWEEP)

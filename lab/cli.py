@@ -377,26 +377,17 @@ def _report(arguments: argparse.Namespace) -> None:
 
 
 def _lessons(arguments: argparse.Namespace) -> None:
-    from lab.runs import ladder
     from lab.runs.experiments import NOTEBOOKS, experiment
     from lab.runs.lessons import lessons, write_lesson
 
     ours = [name for name in arguments.names if experiment(name).notebook.parent == NOTEBOOKS]
     if (ours or not arguments.names) and project().root != CHECKOUT:
         raise LabError(
-            f"{ours[0] if ours else 'the list of lessons'} is of the lab itself: name a lesson of"
-            " this project, or run this in a clone of the lab"
+            f"{ours[0] if ours else 'every lesson'} is of the lab itself: name a lesson of this"
+            " project, or run this in a clone of the lab"
         )
-    if arguments.index and arguments.names:
-        raise LabError("--index lists every notebook: leave the names out")
-    written = []
-    for name in [] if arguments.index else arguments.names or lessons():
-        written.append(write_lesson(name))
-        print(written[-1])
-    # The list is of the project's own notebooks: one of a plugin leaves it as it is.
-    if arguments.index or any(path.parent == ladder.PAGE.parent for path in written):
-        for path in ladder.write():
-            print(path)
+    for name in arguments.names or lessons():
+        print(write_lesson(name))
 
 
 def _check(arguments: argparse.Namespace) -> int:

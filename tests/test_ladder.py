@@ -1,4 +1,4 @@
-"""The list of notebooks that `make lab` opens: up to date, in reading order, its links true."""
+"""The list of notebooks that `make lab` opens: complete, its pictures and its links true."""
 
 import io
 import json
@@ -7,56 +7,39 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
+import nbformat
 from browser import KERNEL, browser, jupyterlab, quiet
 from PIL import Image
 
-from lab.cli import main
-from lab.runs import ladder
-from lab.runs.experiments import NOTEBOOKS
+from lab.runs.experiments import NOTEBOOKS, experiment, experiments
+from lab.runs.lessons import PICTURES, first_picture
 
 ROOT = Path(__file__).parents[1]
-AGAIN = "run lab lessons --index"
+PAGE = NOTEBOOKS / "README.md"
 
 
-@pytest.fixture(scope="module")
-def entries():
-    return ladder.ladder()
-
-
-def test_the_page_is_that_of_the_notebooks_as_they_are(entries):
-    assert ladder.PAGE.read_text() == ladder.page(entries), AGAIN
-    pictures = {f"{one.notebook.stem}.png": one.picture for one in entries if one.picture}
-    assert {path.name for path in ladder.PICTURES.iterdir()} == pictures.keys(), AGAIN
-    for name, made in pictures.items():
-        ours, theirs = (
-            Image.open(file).convert("RGB") for file in (ladder.PICTURES / name, io.BytesIO(made))
+def test_the_list_has_each_notebook_with_its_question_and_its_picture():
+    listed = dict(re.findall(r"\*\*\[\d\d\. (.+)\]\((.+)\)\*\*", PAGE.read_text()))
+    ours = [one for one in map(experiment, experiments()) if one.notebook.parent == NOTEBOOKS]
+    assert listed == {one.title: one.notebook.name for one in ours}
+    shown = re.findall(r'src="pictures/([^"]+)"', PAGE.read_text())
+    assert sorted(shown) == sorted(path.name for path in PICTURES.iterdir())
+    for name in shown:
+        lesson = nbformat.read(NOTEBOOKS / name.replace(".png", ".ipynb"), as_version=4)
+        again, kept = (
+            Image.open(file).convert("RGB")
+            for file in (io.BytesIO(first_picture(lesson)), PICTURES / name)
         )
-        assert ours.size == theirs.size and ours.tobytes() == theirs.tobytes(), AGAIN
+        assert again.size == kept.size and again.tobytes() == kept.tobytes(), (
+            f"run lab lessons {name}"
+        )
 
 
-def test_each_link_and_picture_of_the_page_exists():
-    text = ladder.PAGE.read_text()
-    targets = re.findall(r"\]\(([^)#]+)\)", text) + re.findall(r'src="([^"]+)"', text)
+def test_each_link_of_the_list_leads_somewhere():
+    targets = re.findall(r"\]\(([^)#]+)\)", PAGE.read_text())
     assert len(targets) > 18
     for target in targets:
-        assert target.startswith("https://") or (ladder.PAGE.parent / target).exists(), target
-
-
-def test_the_command_writes_the_page_and_removes_pictures_of_no_notebook(
-    tmp_path, monkeypatch, capsys
-):
-    monkeypatch.setattr(ladder, "PAGE", tmp_path / "README.md")
-    monkeypatch.setattr(ladder, "PICTURES", tmp_path / "pictures")
-    (tmp_path / "pictures").mkdir()
-    (tmp_path / "pictures" / "99_gone.png").write_bytes(b"")
-    assert main(["lessons", "--index"]) == 0
-    written = capsys.readouterr().out.split()
-    assert (tmp_path / "README.md").read_text() == ladder.PAGE.read_text()
-    names = {path.name for path in (tmp_path / "pictures").iterdir()}
-    assert "00_weights.png" in names and "99_gone.png" not in names
-    assert len(written) == len(names) + 1
-    assert main(["lessons", "weights", "--index"]) == 1
+        assert target.startswith("https://") or (NOTEBOOKS / target).exists(), target
 
 
 def test_make_lab_opens_the_page_in_jupyterlab_and_a_link_opens_the_notebook(tmp_path):
@@ -77,7 +60,7 @@ def test_make_lab_opens_the_page_in_jupyterlab_and_a_link_opens_the_notebook(tmp
         page = tab.locator(".jp-RenderedMarkdown")
         page.get_by_role("heading", name="Start here").wait_for(timeout=60_000)
         pictures = page.locator("img")
-        assert pictures.count() == len(list(ladder.PICTURES.iterdir()))
+        assert pictures.count() == len(list(PICTURES.iterdir()))
         for place in range(pictures.count()):  # each is there, not only asked for
             tab.wait_for_function(
                 "image => image.naturalWidth > 0", arg=pictures.nth(place).element_handle()

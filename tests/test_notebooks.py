@@ -20,7 +20,7 @@ from notebook_cells import code_cells
 
 from lab.cli import main
 from lab.errors import LabError
-from lab.runs import Run, configure, ladder, train
+from lab.runs import Run, configure, train
 from lab.runs.experiments import experiment
 from lab.runs.lessons import is_lesson, lesson_configuration, lessons, write_lesson
 from lab.runs.notebooks import answering_channel, run_notebook
@@ -109,9 +109,7 @@ def test_a_notebook_becomes_a_lesson_and_changed_code_is_seen(
     name = invent(PRESET, make, DRAWN.format(height=1), parameters=PARAMETERS)
     path = experiment(name).notebook
     assert not is_lesson(path) and lessons() == []
-    listed = ladder.PAGE.read_text()
     assert main(["lessons", name]) == 0 and capsys.readouterr().out == f"{path}\n"
-    assert ladder.PAGE.read_text() == listed  # of the project's own notebooks
     lesson = nbformat.read(path, as_version=4)
     assert lessons() == [name] and len(lesson.cells) == 3  # no injected parameters
     assert {"papermill", "widgets"} & lesson.metadata.keys() == set()

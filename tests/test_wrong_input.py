@@ -175,7 +175,7 @@ def test_a_terminal_without_the_letters_shows_their_codes():
 def test_the_labs_own_lessons_are_written_in_its_checkout_alone(here, monkeypatch, refused):
     (here / "pyproject.toml").write_text("[tool.lab]\n")
     monkeypatch.chdir(here)
-    for words in (["lessons", "--index"], ["lessons"], ["lessons", "weights"]):
+    for words in (["lessons"], ["lessons", "weights"]):
         assert refused(*words).endswith(
             "name a lesson of this project, or run this in a clone of the lab"
         )

@@ -3,7 +3,8 @@
 A notebook whose metadata say `keep_output` is a lesson; nbstripout reads the same mark and leaves
 it alone. `lab lessons` executes lessons with the settings of a laptop and writes what they print
 and draw into notebooks/, without anything that another execution would change: counts, times,
-the kernel's version, papermill's metadata. The tests execute them again and compare.
+the kernel's version, papermill's metadata. The tests execute them again and compare. The first
+picture of each of the lab's own stands, small, in the list of lessons, notebooks/README.md.
 
 A lesson whose training takes longer than a reader of its source should wait for has a table
 `[lesson]` in its preset, with the settings that are shorter in the committed outputs. Only its
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING
 from lab.configurations import Config
 from lab.errors import LabError
 from lab.project import CHECKOUT, environment
-from lab.runs.experiments import experiment, experiments
+from lab.runs.experiments import NOTEBOOKS, experiment, experiments
 from lab.runs.notebooks import run_notebook
 from lab.runs.run_folder import write_atomically
 
@@ -36,6 +37,8 @@ KEEP = "keep_output"
 SCALE = "laptop"
 # The same for all who execute a lesson: a run's header names the device and the threads.
 MACHINE = {"LAB_DEVICE": "cpu", "OMP_NUM_THREADS": "1"}
+PICTURES = NOTEBOOKS / "pictures"
+WIDTH = 320  # pixels of a picture there, shown at half of that on a sharp screen
 COLOURS = 64  # of a picture: lines on white need no more, and it takes a third of the bytes
 WIDGET = "application/vnd.jupyter.widget-view+json"
 EXPLORER = "<lab.explorer."  # how its text begins, in place of the widget
@@ -76,7 +79,17 @@ def write_lesson(name: str) -> Path:
             run = run_notebook(lesson_configuration(name))
         lesson = with_outputs(notebook, run.path / "notebook.ipynb")
     write_atomically(notebook, nbformat.writes(lesson) + "\n")
+    if notebook.parent == NOTEBOOKS and (picture := first_picture(lesson)):
+        write_atomically(PICTURES / f"{notebook.stem}.png", picture)
     return notebook
+
+
+def first_picture(lesson: NotebookNode) -> bytes | None:
+    """The first picture that a lesson shows, small, as a PNG file; None without one."""
+    outputs = (output for cell in lesson.cells for output in cell.get("outputs", []))
+    pictures = (output.get("data", {}).get("image/png") for output in outputs)
+    first = next(filter(None, pictures), None)
+    return None if first is None else small_picture(base64.b64decode(first), WIDTH)
 
 
 def with_outputs(source: Path, executed: Path) -> NotebookNode:

@@ -23,7 +23,6 @@ import course
 import scenes
 
 from lab.explorer import page
-from lab.runs import ladder
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -48,6 +47,7 @@ Each notebook asks one question and answers it by something you can turn. Open t
 on these pages they stand as they are committed.
 
 """
+BEGIN = "The story of `lab explore`"  # what the list of lessons begins with, after its own head
 
 
 def gather(repository: tuple[str, str] | None) -> None:
@@ -70,10 +70,9 @@ def gather(repository: tuple[str, str] | None) -> None:
     results = SOURCE / "docs" / "results.md"
     results.write_text(cards.cards(results.read_text()))
     (SOURCE / "figures.md").write_text(figures())
-    entries = ladder.ladder()
-    (SOURCE / "lessons.md").write_text(lessons(entries))
+    (SOURCE / "lessons.md").write_text(lessons())
     if repository:
-        colab.add(entries, SOURCE / "notebooks", *repository)
+        colab.add(SOURCE / "notebooks", *repository)
     api.write(ROOT / "lab", SOURCE / "api")
 
 
@@ -89,12 +88,13 @@ def figures() -> str:
     return "\n".join(parts)
 
 
-def lessons(entries: list[ladder.Entry]) -> str:
-    """The page of the lessons: the tables of notebooks/README.md, and the order for the sidebar."""
-    order = [f"notebooks/{entry.notebook.stem}" for entry in entries]
-    tables = "\n".join(ladder.sections(entries, "notebooks/"))
+def lessons() -> str:
+    """The page of the lessons: the list in notebooks/README.md, and its order for the sidebar."""
+    text = (ROOT / "notebooks" / "README.md").read_text()
+    listed = re.sub(r'\]\((?!https?:)|src="', r"\g<0>notebooks/", text[text.index(BEGIN) :])
+    order = re.findall(r"\*\*\[.+\]\((.+)\.ipynb\)\*\*", listed)
     toctree = "\n".join(["```{toctree}", ":hidden:", "", *order, "```"])
-    return f"{LESSONS}{tables}\n\n{toctree}\n"
+    return f"{LESSONS}{listed}\n{toctree}\n"
 
 
 def main() -> int:

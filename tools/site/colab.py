@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
 
-from lab.runs.ladder import Entry
+from lab.runs.experiments import experiment, experiments
 
 BRANCH = "main"
 # Lessons read recorded runs beside their folder: an installed package alone does not hold them.
@@ -42,11 +41,11 @@ def checked(repository: str) -> tuple[str, str] | None:
     return owner, name
 
 
-def add(entries: Iterable[Entry], folder: Path, owner: str, name: str) -> None:
+def add(folder: Path, owner: str, name: str) -> None:
     """Put the link under the titles of the notebooks in `folder`, which are copies."""
-    for entry in entries:
-        path = folder / entry.notebook.name
-        extra = "llm" if entry.language_models else "toy"
+    for lesson in map(experiment, experiments()):
+        path = folder / lesson.notebook.name
+        extra = "llm" if {"model", "models"} & lesson.rules.keys() else "toy"
         cell = CELL.format(owner=owner, name=name, extra=extra)
         words = SHOWN.format(owner=owner, name=name, branch=BRANCH, notebook=path.name, cell=cell)
         notebook = nbformat.read(path, as_version=4)
