@@ -2,11 +2,13 @@
 
 By the rules of data/forecast/protocol.toml, from the counts in data/forecast and data/outside. With
 `--write` the tables of docs/forecast.md are written anew, and what `lab forecast` says of them;
-`--develop` reads only the trainings that the model was developed on, and `--stopping` judges only
-the rule that stops a training by its forecast.
+`--develop` reads only the trainings that the model was developed on, `--stopping` judges only the
+rule that stops a training by its forecast, and `--others` only what is said of other estimators.
 """
 
 import argparse
+import copy
+import itertools
 import json
 import re
 import sys
@@ -19,17 +21,18 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize_scalar
 from scipy.special import betaln, expit, gammaln, logit
-from scipy.stats import binom, norm, t
+from scipy.stats import binom, kendalltau, norm, t
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from lab.configurations import Config  # noqa: E402
 from lab.mathematics import forecast as model  # noqa: E402
 from lab.mathematics.forecast import LOG_ODDS, P  # noqa: E402
 from lab.mathematics.stats import mean_interval  # noqa: E402
 from lab.runs import configure  # noqa: E402
 from lab.show.forecast import FURTHEST, MEASURED, gains, mean_draws, measured, visits_of  # noqa: E402
-from lab.toy import tabular  # noqa: E402
+from lab.toy import images, tabular  # noqa: E402
 from lab.training.records import records  # noqa: E402
 
 FOLDER, PAGE = ROOT / "data" / "forecast", ROOT / "docs" / "forecast.md"
@@ -370,6 +373,92 @@ def stopping_lines(tables: dict[str, pd.DataFrame]) -> list[str]:
     return lines
 
 
+# --- Another estimator, another N -----------------------------------------------------------------
+
+
+def ends(train: Callable, config: Config, state: dict | None) -> float:
+    """The mean of the true pass rates after the last step."""
+    *_, last = records(train(config, state))
+    return float(last.groups["pass_rate"].mean())
+
+
+def stopped_trainings() -> Iterator[tuple[dict, Counts, list[float]]]:
+    """Stopped trainings: what each is, its counts, and the true ends under each of the others."""
+    rule = PROTOCOL["others"]
+    trainers = {"tabular": tabular.train, "digits": images.train_digits}
+    for world, recipe, rate, seed in itertools.product(
+        rule["worlds"], rule["trained"], rule["rates"], range(rule["seeds"])
+    ):
+        train, usual = trainers[world], configure(world)
+        given = {"learning_rate": rate * usual.learning_rate, "seed": seed}
+        given["log_every"] = usual.steps // (rule["records"] - 1)
+        config = configure(world, estimator=recipe, rollouts=16, **given)
+        stops = {round(part * rule["records"]): part for part in rule["parts"]}
+        seen = []
+        for record in records(train(config)):
+            seen.append(record.groups["pass_rate"].astype(float))
+            if len(seen) in stops:
+                state = {name: copy.deepcopy(each) for name, each in record.state().items()}
+                p = np.stack(seen, axis=1)
+                n = np.full(p.shape, 16)
+                right = np.random.default_rng(seed).binomial(n, np.clip(p, 0, 1))
+                truth = []
+                for other in rule["others"]:
+                    spec, N = other.rsplit(", ", 1)
+                    changed = configure(world, estimator=spec, rollouts=int(N), **given)
+                    truth.append(ends(train, changed, copy.deepcopy(state)))
+                about = {"world": world, "recipe": recipe, "rate": rate, "seed": seed}
+                yield about | {"part": stops[len(seen)]}, (n, right), truth
+                if len(seen) == max(stops):
+                    break
+
+
+def others() -> pd.DataFrame:
+    """A row for each stopped training; without an answer all but `known` is nan."""
+    rule, rows = PROTOCOL["others"], []
+    outside = (1 - PROTOCOL["level"]) / 2
+    for about, (n, right), truth in stopped_trainings():
+        found = model.fit(n, right, about["recipe"])
+        row = about | {"known": found.weighted}
+        if found.weighted:
+            means, steps, covered = [], [], []
+            for other, true in zip(rule["others"], truth, strict=True):
+                spec, N = other.rsplit(", ", 1)
+                changed = found.under(spec, int(N))
+                *_, later = changed.later(rule["records"] - n.shape[1])
+                draws = mean_draws(later.mass, later.population @ P, np.full(len(n), np.inf))
+                low, high = np.quantile(draws, (outside, 1 - outside))
+                means.append(draws.mean())
+                covered.append(low <= true <= high)
+                steps.append(found.mass.mean(axis=0) @ (model.pull(spec, int(N)) * P * (1 - P)))
+            row |= {"tau": kendalltau(means, truth).statistic, "covered": np.mean(covered)}
+            row |= {"one step": kendalltau(steps, truth).statistic, "regret": max(truth)}
+            row["regret"] -= truth[int(np.argmax(means))]
+            row["spread"] = max(truth) - min(truth)
+        rows.append(row)
+        print(row, file=sys.stderr, flush=True)
+    return pd.DataFrame(rows)
+
+
+def others_lines(table: pd.DataFrame) -> list[str]:
+    """What was forecast of others, in Markdown."""
+    lines = [
+        "| world | stopped after | answered | tau | tau of one step | covered | best chosen by the"
+        " forecast: below the true best | worst below it |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for (world, part), rows in table.groupby(["world", "part"], sort=False):
+        known = rows[rows["known"]]
+        cells = [""] * 5
+        if len(known) > 1:
+            taus = (mean_interval(known[name]) for name in ("tau", "one step"))
+            cells = [f"{each.point:.2f} [{each.low:.2f}, {each.high:.2f}]" for each in taus]
+            cells += [f"{known[name].mean():.3f}" for name in ("covered", "regret", "spread")]
+        told = " | ".join([f"{len(known)} of {len(rows)}", *cells])
+        lines.append(f"| {world} | {part:.0%} | {told} |")
+    return lines
+
+
 def held(ours_: pd.DataFrame) -> str:
     """What `lab forecast` says of its forecasts: how often the mean at the end was inside."""
     words = [
@@ -409,16 +498,21 @@ if __name__ == "__main__":
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--develop", action="store_true")
     parser.add_argument("--stopping", action="store_true")
+    parser.add_argument("--others", action="store_true")
     asked = parser.parse_args()
     page, told = PAGE.read_text(), measured()
     blocks = {}
-    uses = [] if asked.stopping else ["develop"] if asked.develop else ["develop", "confirm"]
+    uses = ["develop"] if asked.develop else ["develop", "confirm"]
+    if asked.stopping or asked.others:
+        uses = []
     for use in uses:
         table = rows_of(use)
         blocks |= {use: summary(table), f"{use}, each": by_training(table)}
         if use == "confirm":
             told["held"] = held(table[table["by"] == "lab forecast"])
-    if not asked.develop:
+    if not asked.develop and not asked.stopping:
+        blocks["others"] = others_lines(others())
+    if not asked.develop and not asked.others:
         found = {kind: stops(kind) for kind in ("confirm", "develop", "simulated")}
         blocks["stopping"] = stopping_lines(found)
         told["stopped"] = what_it_stopped(found["confirm"])

@@ -202,12 +202,17 @@ class Reading:
         self.rows = self.rows[rows]
         self.group = numbered(self.rows, *self.grouping)
 
-    def _name(self, row: int) -> str:
-        """The name of the problem of a row."""
+    def _names(self, rows: np.ndarray) -> list[str]:
+        """The names of the problems of some rows."""
         if not self.problem:
-            return f"row {self.rows.index[row]}"
-        names = (*reversed(self.within), self.problem)
-        return " ".join(identity(self._cell(name, row)) for name in names)
+            return [f"row {row}" for row in self.rows.index[rows]]
+        parts = (
+            self._each(x, identity, object)[rows] for x in (*reversed(self.within), self.problem)
+        )
+        return [" ".join(each) for each in zip(*parts, strict=True)]
+
+    def _name(self, row: int) -> str:
+        return self._names(np.array([row]))[0]
 
     def _choose_rows(self) -> None:
         """Leave the rows of `only`, and of rollouts judged several times the first judgement."""
@@ -552,16 +557,16 @@ class Reading:
             advantages=None if np.isnan(advantages).all() else advantages[kept],
             steps=["" if missing(steps[i]) else identity(steps[i]) for i in kept],
             of_problem=np.unique(of_problem, return_inverse=True)[1],
-            keys=[self._name(first[i]) for i in kept],
+            keys=self._names(first[kept]),
             stated={
-                name: [identity(self._cell(name, row)) for row in first[kept]]
+                name: self._each(name, identity, object)[first[kept]].tolist()
                 for name in (*prompts, *of_problems)
             },
         )
 
     def _names_of(self, first: np.ndarray, steps: list[Any], n: np.ndarray) -> list[str]:
         """The names of the groups, by their first rows; prompts are too long to be names."""
-        names = [self._name(row) for row in first]
+        names = self._names(first)
         if has_role(self.problem, "prompt"):
             numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
             names = [f"prompt {numbers[name]}" for name in names]
