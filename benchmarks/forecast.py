@@ -4,6 +4,7 @@ By the rules of data/forecast/protocol.toml, from the counts in data/forecast an
 `--write` the tables of docs/forecast.md are written anew, and what `lab forecast` says of them;
 `--develop` reads only the trainings that the model was developed on, `--stopping` judges only the
 rule that stops a training by its forecast, and `--others` only what is said of other estimators.
+`--fans` writes those of the explorer.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,8 +31,9 @@ from lab.configurations import Config  # noqa: E402
 from lab.mathematics import forecast as model  # noqa: E402
 from lab.mathematics.forecast import LOG_ODDS, P  # noqa: E402
 from lab.mathematics.stats import mean_interval  # noqa: E402
+from lab.mathematics.weights import induced_weight  # noqa: E402
 from lab.runs import configure  # noqa: E402
-from lab.show.forecast import FURTHEST, MEASURED, gains, mean_draws, measured, visits_of  # noqa: E402
+from lab.show.forecast import FURTHEST, MEASURED, fan, gains, mean_draws, measured, visits_of  # noqa: E402
 from lab.toy import images, tabular  # noqa: E402
 from lab.training.records import records  # noqa: E402
 
@@ -376,20 +378,24 @@ def stopping_lines(tables: dict[str, pd.DataFrame]) -> list[str]:
 # --- Another estimator, another N -----------------------------------------------------------------
 
 
-def ends(train: Callable, config: Config, state: dict | None) -> float:
+def ends(train: Callable[..., Any], config: Config, state: dict[str, Any]) -> float:
     """The mean of the true pass rates after the last step."""
     *_, last = records(train(config, state))
     return float(last.groups["pass_rate"].mean())
 
 
-def stopped_trainings() -> Iterator[tuple[dict, Counts, list[float]]]:
+def stopped_trainings() -> Iterator[tuple[dict[str, Any], Counts, list[float]]]:
     """Stopped trainings: what each is, its counts, and the true ends under each of the others."""
     rule = PROTOCOL["others"]
-    trainers = {"tabular": tabular.train, "digits": images.train_digits}
+    trainers: dict[str, Callable[..., Any]] = {
+        "tabular": tabular.train,
+        "digits": images.train_digits,
+    }
     for world, recipe, rate, seed in itertools.product(
         rule["worlds"], rule["trained"], rule["rates"], range(rule["seeds"])
     ):
-        train, usual = trainers[world], configure(world)
+        train = trainers[world]
+        usual: Any = configure(world)
         given = {"learning_rate": rate * usual.learning_rate, "seed": seed}
         given["log_every"] = usual.steps // (rule["records"] - 1)
         config = configure(world, estimator=recipe, rollouts=16, **given)
@@ -413,6 +419,11 @@ def stopped_trainings() -> Iterator[tuple[dict, Counts, list[float]]]:
                     break
 
 
+def pull(estimator: str, N: int) -> np.ndarray:
+    """How far a step moves the log-odds at each point: p(1-p) |w_N(p)|."""
+    return P * (1 - P) * np.abs(induced_weight(estimator, N, P))
+
+
 def others() -> pd.DataFrame:
     """A row for each stopped training; without an answer all but `known` is nan."""
     rule, rows = PROTOCOL["others"], []
@@ -424,13 +435,14 @@ def others() -> pd.DataFrame:
             means, steps, covered = [], [], []
             for other, true in zip(rule["others"], truth, strict=True):
                 spec, N = other.rsplit(", ", 1)
-                changed = found.under(spec, int(N))
+                drift = pull(spec, int(N)) / pull(about["recipe"], 16).max()
+                changed = found._replace(drift=drift)
                 *_, later = changed.later(rule["records"] - n.shape[1])
                 draws = mean_draws(later.mass, later.population @ P, np.full(len(n), np.inf))
                 low, high = np.quantile(draws, (outside, 1 - outside))
                 means.append(draws.mean())
                 covered.append(low <= true <= high)
-                steps.append(found.mass.mean(axis=0) @ (model.pull(spec, int(N)) * P * (1 - P)))
+                steps.append(found.mass.mean(axis=0) @ (pull(spec, int(N)) * P * (1 - P)))
             row |= {"tau": kendalltau(means, truth).statistic, "covered": np.mean(covered)}
             row |= {"one step": kendalltau(steps, truth).statistic, "regret": max(truth)}
             row["regret"] -= truth[int(np.argmax(means))]
@@ -457,6 +469,48 @@ def others_lines(table: pd.DataFrame) -> list[str]:
         told = " | ".join([f"{len(known)} of {len(rows)}", *cells])
         lines.append(f"| {world} | {part:.0%} | {told} |")
     return lines
+
+
+# --- What the explorer shows ----------------------------------------------------------------------
+
+
+FANS = ROOT / "lab" / "explorer" / "front" / "fans.js"
+
+
+def fans() -> str:
+    """The module of the explorer with the fans of the trainings of [explorer] in the protocol.
+
+    At each part of the visits: the mean, and low and high of its interval, in thousandths.
+    """
+    rule, told = PROTOCOL["explorer"], []
+    each = [*trainings("develop"), *trainings("confirm")]
+    for name, words in rule["trainings"].items():
+        recipe, (n, right) = next(found[1:] for found in each if found[0] == name)
+        rates = right.sum(axis=0) / n.sum(axis=0)
+        visits, N = n.shape[1], int(np.bincount(n[n > 0]).argmax())
+        stops = {}
+        for percent in rule["percent"]:
+            seen = max(2, round(percent / 100 * visits))
+            ahead = min(visits - seen, FURTHEST * seen)
+            found = model.fit(n[:, :seen], right[:, :seen], recipe)
+            ends = np.array([each[1:] for each in fan(found, ahead, N)])
+            stops[percent] = [seen, *(1000 * ends.T).round().astype(int).tolist()]
+        means = (1000 * rates).round().astype(int).tolist()
+        told.append(
+            {"name": name, "words": words, "problems": len(n), "means": means} | {"stops": stops}
+        )
+        print(name, file=sys.stderr, flush=True)
+    head = (
+        "// Written by benchmarks/forecast.py --fans: recorded trainings and their forecasts.",
+        "// In thousandths: `means` by visit; `stops` by percent of the visits, each the number of",
+        "// visits seen, and by visit to come the mean, and low and high of its 90% interval.",
+        "export const FANS = ",
+    )
+    return (
+        "\n".join(head)
+        + json.dumps(told, separators=(",", ":")).replace('{"name"', '\n  {"name"')
+        + ";\n"
+    )
 
 
 def held(ours_: pd.DataFrame) -> str:
@@ -499,9 +553,13 @@ if __name__ == "__main__":
     parser.add_argument("--develop", action="store_true")
     parser.add_argument("--stopping", action="store_true")
     parser.add_argument("--others", action="store_true")
+    parser.add_argument("--fans", action="store_true")
     asked = parser.parse_args()
+    if asked.fans:
+        FANS.write_text(fans())
+        sys.exit()
     page, told = PAGE.read_text(), measured()
-    blocks = {}
+    blocks: dict[str, list[str]] = {}
     uses = ["develop"] if asked.develop else ["develop", "confirm"]
     if asked.stopping or asked.others:
         uses = []

@@ -14,6 +14,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -174,7 +175,12 @@ def _run(arguments: argparse.Namespace) -> None:
 def _train(arguments: argparse.Namespace) -> None:
     from lab.runs.training import train
 
-    _make(arguments, partial(train, view=arguments.view, lines=not sys.stderr.isatty()))
+    shown: dict[str, Any] = {"view": arguments.view, "lines": not sys.stderr.isatty()}
+    if arguments.forecast:
+        from lab.show.forecast import Watch
+
+        shown["watch"] = Watch()
+    _make(arguments, partial(train, **shown))
 
 
 def _make(arguments: argparse.Namespace, make: Callable[..., Run]) -> None:
@@ -483,6 +489,12 @@ def _audit(arguments: argparse.Namespace) -> None:
     from lab.show.paired_audit import audit_pair
 
     choice = _choice(arguments)
+    if arguments.follow:
+        from lab.show.forecast import follow
+
+        with suppress(KeyboardInterrupt):
+            for line in follow(arguments.path, choice):
+                print(line, flush=True)
     if arguments.other:
         report = audit_pair(arguments.path, arguments.other, choice)
     else:

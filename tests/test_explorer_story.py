@@ -1,4 +1,4 @@
-"""The explorer's story in a real Chromium: its first screen, six scenes and its ending, their
+"""The explorer's story in a real Chromium: its first screen, seven scenes and its ending, their
 numbers against the lab's, their addresses, and what readers with a phone, a keyboard or a screen
 reader need.
 """
@@ -11,18 +11,21 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import numpy as np
+import pandas as pd
 import pytest
 from browser import PHONE, quiet, served
 
 import lab
 from lab.explorer import page, page_catalogue
 from lab.explorer.state import DEFAULTS
+from lab.mathematics.forecast import fit
 from lab.show.audit import audit
+from lab.show.forecast import fan, visits_of
 from lab.toy import paired
 
 ROOT = Path(__file__).parents[1]
 EXACT = 1e-9
-SCENES = ["start", "unseen", "limit", "both-ends", "dead-groups", "your-data", "draw", "ending"]
+SCENES = "start unseen limit both-ends dead-groups your-data go-on draw ending".split()
 CLIPBOARD = {"permissions": ["clipboard-read", "clipboard-write"]}
 STILL = {"reduced_motion": "reduce"}
 
@@ -203,6 +206,32 @@ def test_your_own_counts_say_what_the_audit_says(shown, tmp_path):
         assert said[2:5] == pytest.approx(ours, abs=0.51)
 
 
+@pytest.mark.parametrize(("name", "part"), [("arithmetic-maxrl", 30), ("maze-rloo", 20)])
+def test_the_fans_are_the_labs_forecasts_of_recorded_trainings(shown, front, name, part):
+    training, here = front(
+        "scene_fan",
+        f"const one = m.FANS.find(({{ name }}) => name === '{name}');"
+        f"return [one, m.stopped(one, {part})];",
+    )
+    table = pd.read_parquet(ROOT / "data" / "forecast" / "counts.parquet").query(
+        "training == @name"
+    )
+    n, right = visits_of(*(table[key].to_numpy() for key in ("problem", "visit", "n", "right")))
+    means = right.sum(axis=0) / n.sum(axis=0)
+    seen, ahead = here["seen"], here["end"] - here["seen"]
+    found = fit(n[:, :seen], right[:, :seen], name.split("-")[1])
+    ours = [each[1:] for each in fan(found, ahead, int(n.max()))]
+    drawn = [here[of] for of in ("middle", "low", "high")]
+    np.testing.assert_allclose(np.transpose(drawn), ours, atol=6e-4)
+    np.testing.assert_allclose(here["before"] + here["rest"], means[: here["end"]], atol=6e-4)
+    with shown(f"#go-on&seen={part}") as tab:
+        while training["words"] not in tab.locator(".where").inner_text():
+            tab.get_by_label("next training").click()
+        assert finding(tab).endswith("Would you pay for the rest?")
+        tab.get_by_role("button", name="Show the rest").click()
+        assert f"It was {100 * means[here['end'] - 1]:.0f} %: inside." in finding(tab)
+
+
 # --- Steps and addresses ------------------------------------------------------------------------
 
 
@@ -215,7 +244,7 @@ def test_the_story_goes_forward_and_back_and_ends_at_the_workbench(shown):
             assert tab.evaluate("document.activeElement.tagName") == "H2"  # it is read first
         tab.go_back()
         tab.wait_for_selector('.lab-story[data-scene="draw"]')
-        tab.get_by_role("link", name="7: Train with it").click()
+        tab.get_by_role("link", name="8: Train with it").click()
         tab.get_by_role("link", name="Next: the workbench").click()
         tab.wait_for_selector(".lab-explorer[data-revision]")
 

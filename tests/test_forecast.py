@@ -6,10 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lab.cli import main
 from lab.errors import LabError
 from lab.mathematics import forecast
 from lab.mathematics.forecast import LOG_ODDS, P, fit
 from lab.project import CHECKOUT
+from lab.runs import Run, configure, train
+from lab.runs.progress import say
 from lab.show.forecast import draw, gains, measured, visits_of
 from lab.show.forecast import forecast as report
 
@@ -162,6 +165,50 @@ def test_what_is_told_of_the_measurement_is_what_the_page_says():
         r"\| confirm \| (\S+) \| (\d+) of \d+ \| (\d+) \|", rule
     ):
         assert f"with {least} {stopped}, of which {gained} gained more" in measured()["stopped"]
+
+
+def test_a_training_tells_its_fan_to_the_end_and_is_what_it_is_without(runs, capsys):
+    """Of a run that computes its pass rates groups are drawn, as it would sample."""
+    given = {"estimator": "rloo", "steps": 40, "log_every": 10, "problems": 60, "scale": "smoke"}
+    plain = train(configure("tabular", **given)).table()
+    words = [f"{key}={value}" for key, value in given.items()]
+    assert main(["--runs", str(runs / "watched"), "train", "tabular", *words, "--forecast"]) == 0
+    said = capsys.readouterr().out
+    told = re.findall(r"│.* at visit (\d), forecast .* at visit (\d)", said)
+    assert told == [("2", "5"), ("3", "5"), ("4", "5")]
+    assert said.count("no forecast yet: ") == 1  # before the second visit
+    (path,) = (runs / "watched" / "tabular").iterdir()
+    pd.testing.assert_frame_equal(Run(path).table(), plain)
+
+
+def test_in_a_notebook_the_fan_stands_beside_the_bar_and_elsewhere_on_a_line(capsys):
+    from tqdm import notebook, std
+
+    for kind in (std.tqdm, notebook.tqdm):
+        with kind(total=2) as bar:
+            bar.set_postfix({"pass@1": "0.5"})
+            say(bar, "▁▂│▃")
+            say(bar, "")
+            assert bar.postfix == "pass@1=0.5" + "; ▁▂│▃" * (kind is notebook.tqdm)
+    assert capsys.readouterr().out.startswith("▁▂│▃\n")
+
+
+def test_a_file_that_grows_is_followed_until_ctrl_c(tmp_path, capsys, monkeypatch):
+    n, right = simulated(problems=40, visits=6)
+    path, looks = tmp_path / "training.csv", iter((6, 6))
+    table(n[:, :1], right[:, :1]).to_csv(path, index=False)
+
+    def sleep(seconds):
+        if (visits := next(looks, None)) is None:
+            raise KeyboardInterrupt
+        table(n[:, :visits], right[:, :visits]).to_csv(path, index=False)
+
+    monkeypatch.setattr("lab.show.forecast.time.sleep", sleep)
+    assert main(["audit", str(path), "--follow"]) == 0
+    first, line, again, *rest = capsys.readouterr().out.splitlines()
+    assert first.startswith("no forecast yet: ") and len(rest) > 5
+    assert line == again == report(path).line() and "at visit 12" in line
+    assert main(["audit", str(tmp_path / "none"), "--follow"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,6 @@ import pandas as pd
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from lab.runs.rollout_store import FOLDER  # noqa: E402
-
 from lab.runs.experiments import configure, read_assignments  # noqa: E402
 from lab.runs.run_folder import Run  # noqa: E402
 
@@ -25,8 +23,8 @@ LARGEST = 64  # rollouts that are drawn of an exact pass rate
 
 def counts(run: Run) -> pd.DataFrame:
     """The groups of a run: of its rollouts if it stored them, else of its records."""
-    if (run.path / FOLDER).exists():
-        rollouts = pd.concat(map(pd.read_parquet, sorted((run.path / FOLDER).glob("*.parquet"))))
+    if run.rollouts:
+        rollouts = pd.concat(map(pd.read_parquet, run.rollouts))
         groups = rollouts.groupby(["step", "problem"])["reward"].agg(["count", "sum"]).reset_index()
         groups.columns = ["step", "problem", "n", "right"]
         groups["problem"] = groups["problem"].factorize()[0]

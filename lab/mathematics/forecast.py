@@ -57,8 +57,7 @@ class Fit(NamedTuple):
     """What the first visits tell: `mass`, "problems points", is the distribution at the last.
 
     `shifts` and their standard `errors` are "visits-1"; `drift` is g at the points, and `weighted`
-    says that it is not 1: that each problem learns from its own rollouts. `scale` is what made the
-    largest value of g 1.
+    says that it is not 1.
     """
 
     visits: int
@@ -70,16 +69,6 @@ class Fit(NamedTuple):
     errors: Float[np.ndarray, " steps"]
     mass: Float[np.ndarray, "problems points"]
     log_likelihood: float
-    scale: float = 1.0
-
-    def under(self, estimator: str | Estimator, N: int) -> Fit:
-        """As if groups of N trained with another estimator from here on, at the same learning rate.
-
-        The shifts stay, g is that of the other. LabError: g is 1, which says nothing of another.
-        """
-        if not self.weighted:
-            raise LabError("what another estimator would do is not known: all problems move alike")
-        return self._replace(drift=pull(estimator, N) / self.scale)
 
     def later(self, ahead: int) -> Iterator[Later]:
         """The visits after the last one that was seen, one after the other."""
@@ -114,11 +103,12 @@ def fit(n: ArrayLike, right: ArrayLike, estimator: str | Estimator | None = None
     chance, cell = chances(n, right)
     start = smooth(chance[cell[:, 0]] * chance[cell[:, 1]])
     few = cell[np.random.default_rng(0).permutation(len(cell))[:ENOUGH]]
-    drifts, scale = [np.ones(len(P))], 1.0
+    drifts = [np.ones(len(P))]
     if estimator is not None:
-        slope = pull(estimator, int(np.bincount(n[n > 0]).argmax()))
-        scale = slope.max()
-        drifts.append(slope / scale)
+        slope = (
+            P * (1 - P) * np.abs(induced_weight(estimator, int(np.bincount(n[n > 0]).argmax()), P))
+        )
+        drifts.append(slope / slope.max())
     best = max(
         (_settings(few, chance, start, drift) for drift in drifts), key=lambda found: found[0]
     )
@@ -127,13 +117,9 @@ def fit(n: ArrayLike, right: ArrayLike, estimator: str | Estimator | None = None
     shifts = filtered(cell, chance, start, drift, spread)[2]
     start = smooth(backward(cell, chance, drift, spread, shifts))
     likelihood, mass, shifts, errors = filtered(cell, chance, start, drift, spread)
-    weighted = drift is not drifts[0]
-    return Fit(n.shape[1], weighted, drift, spread, noise, shifts, errors, mass, likelihood, scale)
-
-
-def pull(estimator: str | Estimator, N: int) -> Float[np.ndarray, " points"]:
-    """How far a step moves the log-odds at each point: p(1-p) |w_N(p)|."""
-    return P * (1 - P) * np.abs(induced_weight(estimator, N, P))
+    return Fit(
+        n.shape[1], drift is not drifts[0], drift, spread, noise, shifts, errors, mass, likelihood
+    )
 
 
 def chances(

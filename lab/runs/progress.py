@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from lab.configurations import Config
 from lab.training.records import Pause, Record
@@ -83,6 +84,14 @@ def line_of(record: Record, times: Mapping[str, float], speed: Speed) -> str:
         left = speed.seconds / speed.made * (total - record.step)
         parts += [f"about {duration(left)} left"] if left >= LEAST else []
     return f"step {record.step}{f'/{total}' if total else ''}: {', '.join(parts)}"
+
+
+def say(bar: Any, words: str) -> None:
+    """Words of a training: in a notebook beside its bar, elsewhere on a line of their own."""
+    if words and hasattr(bar, "container"):  # a widget, below which lines would pile up
+        bar.set_postfix_str(f"{bar.postfix}; {words}")
+    elif words:
+        bar.write(words)
 
 
 def duration(seconds: float) -> str:

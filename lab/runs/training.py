@@ -6,7 +6,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +15,7 @@ from lab.configurations import Config
 from lab.errors import LabError, one_of, real
 from lab.runs import loggers
 from lab.runs.experiments import experiment
-from lab.runs.progress import Speed, described, line_of, timed, total_steps
+from lab.runs.progress import Speed, described, line_of, say, timed, total_steps
 from lab.runs.readiness import (
     LONGEST_HOURS,
     MIN_CHECKPOINT_SECONDS,
@@ -35,6 +35,8 @@ from lab.training.termination import Request, Terminated, stopping_after_a_step
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Watch = Callable[[Path], str]  # what a line says of a run folder
 
 # Environment: checkpoint_minutes and keep_checkpoints of this process and of those it starts.
 MINUTES = "LAB_CHECKPOINT_MINUTES"
@@ -61,6 +63,7 @@ def train(
     checkpoint_minutes: float | None = None,
     view: str = "",
     lines: bool = False,
+    watch: Watch | None = None,
     price: float = 0.0,
     max_hours: float = LONGEST_HOURS,
 ) -> Run:
@@ -72,6 +75,7 @@ def train(
     | `checkpoint_minutes` | minutes between checkpoints; 0: after every step |
     | `view` | logger that also shows the records, see `lab.runs.loggers` |
     | `lines` | print a line at each record |
+    | `watch` | says a line more of the run at a record, such as `lab.show.forecast.Watch()` |
     | `price`, `max_hours` | for the check of the machine at a GPU scale, see `lab.runs.readiness` |
 
     With a `folder`, done.json is left to `lab run`, which writes it after the notebook's last cell.
@@ -101,8 +105,16 @@ def train(
         if estimate := require_ready(chosen, config, **machine):
             print(estimate, flush=True)
     run = run.open(config)
-    _complete(run, config, pace, view, lines, finish=not folder)
+    _complete(run, config, pace, Shown(view, lines, watch), finish=not folder)
     return run
+
+
+class Shown(NamedTuple):
+    """What a training shows beside its progress: see `train`."""
+
+    view: str
+    lines: bool
+    watch: Watch | None
 
 
 class Pace:
@@ -144,7 +156,7 @@ def _release(state: dict[str, Any] | None) -> None:
         state.clear()
 
 
-def _complete(run: Run, config: Config, pace: Pace, view: str, lines: bool, finish: bool) -> None:
+def _complete(run: Run, config: Config, pace: Pace, shown: Shown, finish: bool) -> None:
     """Finish a run, after the training that it starts from; `finish` writes done.json."""
     with run.lock("train"):
         if run.finished:
@@ -154,11 +166,11 @@ def _complete(run: Run, config: Config, pace: Pace, view: str, lines: bool, fini
         if before is not None:
             start_config = before.part_of(config)
             start_run = Run.of(start_config).open(start_config)
-            _complete(start_run, start_config, pace, view, lines, finish=True)
+            _complete(start_run, start_config, pace, shown._replace(watch=None), finish=True)
             start = {"start": state_of(start_run)}
         began = time.monotonic()
         with stopping_after_a_step() as request:
-            _continue(run, config, pace, view, lines, start, request)
+            _continue(run, config, pace, shown, start, request)
         if finish:
             run.finish(time.monotonic() - began)
 
@@ -167,8 +179,7 @@ def _continue(
     run: Run,
     config: Config,
     pace: Pace,
-    view: str,
-    lines: bool,
+    shown: Shown,
     start: dict[str, Any],
     request: Request,
 ) -> None:
@@ -199,7 +210,7 @@ def _continue(
             leave=False,
             disable=None,
         ) as bar,
-        loggers.view(view, run, config.settings(), step) as show,
+        loggers.view(shown.view, run, config.settings(), step) as show,
         closing(experiment(config.name).train(config, state, **start)) as trainer,
     ):
 
@@ -228,12 +239,15 @@ def _continue(
                         clock.write(json.dumps({"step": output.step, **times}) + "\n")
                         clock.flush()
                     show(output, times)
-                    if lines:
+                    if shown.lines:
                         print(line_of(output, times, speed), flush=True)
                     if output.groups:
                         groups.append(_table(output))
                     first = list(output.metrics.items())[:3]
                     bar.set_postfix({key: f"{value:.3g}" for key, value in first}, refresh=False)
+                    if shown.watch and output.step != speed.total:
+                        _write_groups(run, groups)  # which it reads
+                        say(bar, shown.watch(run.path))
                 bar.update(output.step - bar.n)
                 if pace.due or request.due:
                     save(output)

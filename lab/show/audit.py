@@ -57,6 +57,7 @@ GREY_STYLES: dict[str, dict[str, Any]] = {
 EDGES = (0.01, 0.1, 0.3, 0.7, 0.9, 0.99)  # of the bins of pass rates
 BY_STEP = "by step"
 WIDE = 116  # characters of a line of notes
+MOST_DRAWN = 64  # rollouts that are drawn of a pass rate that was computed
 EFFECT = 0.02  # the difference in pass@k that is asked about
 STEP_BLOCKS = 8  # parts of a training
 Row = tuple[str, str, Any, float, float, float]
@@ -70,7 +71,8 @@ def read_counts(
 
     A file of fewer than `least` rollouts a problem is refused. Of a run that stored its rollouts
     these are read, each step's problems kept apart; of another run, and of a file that counts, the
-    groups of the last step, or of every one. LabError: what cannot be counted, in one sentence.
+    groups of the last step, or of every one. Of every step of a run that computed its pass rates
+    groups are drawn, as its own sampling would. LabError: what cannot be counted, in one sentence.
     """
     path, choice = Path(path), choice or Choice()
     if (path / "settings.json").exists():
@@ -85,20 +87,25 @@ def read_counts(
     groups = path / "groups.parquet"
     table = Run(path).groups()
     if "pass_rate" in table and not {*HINTS["size"]} & {*table}:
+        if every_step:
+            return _drawn_counts(table, Run(path).params["parameters"])
         last = table[table["step"] == table["step"].max()]
-        notes = [
+        names, rates = last["problem"].map(str).tolist(), last["pass_rate"].to_numpy()
+        note = (
             "the run computed its pass rates and did not sample them: there is no noise to remove"
-        ]
-        empty = np.zeros(0, int)
-        return Counts(
-            last["problem"].map(str).tolist(),
-            empty,
-            empty,
-            notes,
-            rollouts,
-            last["pass_rate"].to_numpy(),
         )
+        return Counts(names, np.zeros(0, int), np.zeros(0, int), [note], rollouts, rates)
     return read_table_counts(groups, choice, every_step=every_step)._replace(rollouts=rollouts)
+
+
+def _drawn_counts(table: pd.DataFrame, parameters: dict[str, Any]) -> Counts:
+    """Counts of the pass rates that a run computed, drawn by its seed: as if it had sampled."""
+    N = min(parameters["rollouts"], MOST_DRAWN)
+    right = np.random.default_rng(parameters["seed"]).binomial(N, table["pass_rate"].clip(0, 1))
+    note = f"the run computed its pass rates: {N} rollouts are drawn of each, as it would sample"
+    names, steps = (table[key].map(str).tolist() for key in ("problem", "step"))
+    number, n = table["problem"].factorize()[0], np.full(len(table), N)
+    return Counts(names, n, right, [note], steps=steps, of_problem=number, keys=names)
 
 
 def _evaluation_counts(path: Path) -> Counts:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,9 @@ LEVEL = 0.9
 MOST = 200  # visits ahead
 FURTHEST = 4  # times the visits that were seen
 SHARE = 0.9  # of the problems that a visit must have
+FREE, OF_TIME = 30.0, 0.1  # seconds, and part of its time, that forecasts may take of a training
+LOOK = 5.0  # seconds between two looks at what another process writes
+BARS = "▁▂▃▄▅▆▇█"
 MEASURED = Path(__file__).with_name("forecast_measured.json")  # benchmarks/forecast.py writes it
 
 
@@ -49,6 +54,24 @@ class Forecast:
     def stop(self) -> bool | None:
         """Whether the rule would stop now; None without a rule."""
         return None if self.least is None else self.gain <= self.least
+
+    def line(self) -> str:
+        """The curve and the middle of its fan in a line: what was seen, a bar, the rest.
+
+        The height of a mark is the mean's between the lowest and the highest end of the fan.
+        """
+        later = self.table["visit"] > self.seen
+        ends = self.table[["mean", "low", "high"]].stack()
+        parts = []
+        for means, width in ((self.table["mean"][~later], 16), (self.table["mean"][later], 8)):
+            at = np.linspace(0, len(means) - 1, min(width, len(means))).round().astype(int)
+            height = (means.iloc[at] - ends.min()) / max(ends.max() - ends.min(), 1e-9)
+            parts.append("".join(BARS[int(h * (len(BARS) - 1))] for h in height))
+        now, (visit, mean, low, high) = self.table["mean"][~later].iloc[-1], self.table.iloc[-1]
+        return (
+            f"{'│'.join(parts)} {now:.3f} at visit {self.seen}, forecast {mean:.3f} [{low:.3f},"
+            f" {high:.3f}] at visit {visit:.0f}"
+        )
 
     def lines(self) -> list[str]:
         """The report, line by line."""
@@ -126,6 +149,14 @@ def gains(found: Fit, later: Later) -> Float[np.ndarray, " draws"]:
     return mean_draws(later.mass, later.population @ P, endless) - found.mass.mean(axis=0) @ P
 
 
+def fan(found: Fit, ahead: int, N: int) -> Iterator[tuple[Later, float, float, float]]:
+    """The next visits, and of the mean of K/N over problems the mean and both ends of LEVEL."""
+    for later in found.later(ahead):
+        draws = mean_draws(later.mass, later.population @ P, np.full(len(later.mass), N))
+        low, high = np.quantile(draws, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+        yield later, float(draws.mean()), float(low), float(high)
+
+
 def forecast(
     path: str | Path,
     ahead: int | None = None,
@@ -134,8 +165,9 @@ def forecast(
     choice: Choice | None = None,
     least: float | None = None,
 ) -> Forecast:
-    """Forecast the next `ahead` visits of every problem, by default as many as were seen.
+    """Forecast the next `ahead` visits of every problem.
 
+    By default those that are left of a run of the lab that is under way, else as many as were seen.
     `path` is what `lab.show.audit.read_counts` reads. `estimator` is what the training uses, by
     default that of a run of the lab. What a group will show is said of groups of `rollouts`, by
     default the most frequent n. With `least` comes a rule: stop where no gain of the mean above it
@@ -144,12 +176,16 @@ def forecast(
     """
     counts = read_counts(path, choice, every_step=True)
     n, right, names = _visits(Path(path), counts)
-    if estimator is None and (Path(path) / "params.json").exists():
+    of_run = (Path(path) / "params.json").exists()
+    settings = Run(Path(path)).params["parameters"] if of_run else {}
+    if estimator is None:
         with suppress(LabError):  # PACS's loss has no weight
-            estimator = named(Run(Path(path)).params["parameters"].get("objective", "")).spec
+            estimator = named(settings.get("objective", "")).spec
     seen = n.shape[1]
-    ahead = min(seen, MOST) if ahead is None else whole("visits", ahead)
-    if ahead > min(FURTHEST * seen, MOST):
+    most = min(FURTHEST * seen, MOST)
+    if ahead is None:
+        ahead = min(_rest(counts.steps or [], settings.get("steps"), seen), most)
+    if whole("visits", ahead) > most:
         raise LabError(
             f"visits = {ahead} after {seen}: give at most {FURTHEST} times as many as were seen,"
             f" and {MOST}; farther on, intervals were too narrow (docs/forecast.md)"
@@ -162,11 +198,8 @@ def forecast(
     for visit, (tried, solved) in enumerate(zip(n.T, right.T, strict=True), 1):
         there = tried > 0
         rows.append((visit, float((solved[there] / tried[there]).mean()), np.nan, np.nan))
-    size = np.full(len(n), N)
-    for later in found.later(ahead):
-        draws = mean_draws(later.mass, later.population @ P, size)
-        low, high = np.quantile(draws, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
-        rows.append((later.visit, float(draws.mean()), float(low), float(high)))
+    for later, mean, low, high in fan(found, ahead, N):
+        rows.append((later.visit, mean, low, high))
     return Forecast(
         [
             f"{path}: {seen} visits of {len(n)} problems, forecast to visit {seen + ahead};"
@@ -182,12 +215,58 @@ def forecast(
     )
 
 
+class Watch:
+    """A line on how a running training goes on, said beside its records: `Forecast.line`.
+
+    Called with its folder after each record; "" where there is nothing new to say, as before the
+    second visit, or where forecasts took half a minute and a tenth of the time already. What keeps
+    it from a forecast is said once.
+    """
+
+    def __init__(self, choice: Choice | None = None) -> None:
+        self.choice = choice
+        self.began, self.spent, self.told = time.monotonic(), 0.0, ""
+
+    def __call__(self, path: Path) -> str:
+        began = time.monotonic()
+        if self.spent > FREE + OF_TIME * (began - self.began):
+            return ""
+        try:
+            line = forecast(path, choice=self.choice).line()
+        except LabError as error:
+            line = "" if self.told else f"no forecast yet: {error}"
+        self.told = self.told or line
+        self.spent += time.monotonic() - began
+        return line
+
+
+def follow(path: Path, choice: Choice) -> Iterator[str]:
+    """The lines of `Watch` whenever a file or folder has grown, until its run has finished."""
+    watch, seen, now = Watch(choice), 0, 0
+    while path.exists():
+        finished = (path / "done.json").exists()
+        with suppress(FileNotFoundError):  # a draft that was renamed just now
+            now = max(file.stat().st_mtime_ns for file in (path, *path.rglob("*")))
+        if now != seen and (line := watch(path)):
+            yield line
+        if finished:
+            return
+        seen = now
+        time.sleep(LOOK)
+
+
+def _rest(steps: list[str], total: int | None, seen: int) -> int:
+    """The visits that `total` steps leave, of which some were made; if none, as many as seen."""
+    made = np.array(steps, float)
+    if not total or made.max() == 0:
+        return seen
+    return round((seen - (made.min() == 0)) * (total / made.max() - 1)) or seen
+
+
 def _visits(path: Path, counts: Counts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """n and right by visit, and the problems' names. LabError: there are no two visits, or the
     training chose its problems.
     """
-    if counts.exact is not None:
-        raise LabError(f"{path} holds pass rates that were computed: give rollouts or counts")
     steps, problem = counts.steps or [], counts.of_problem
     if problem is None or len({*steps}) < 2:
         raise LabError(

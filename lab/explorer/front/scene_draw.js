@@ -1,4 +1,4 @@
-// Scene 6: a wish that is drawn, and the best that N tries can make of it.
+// Scene 7: a wish that is drawn, and the best that N tries can make of it.
 import { THEMES } from "./chart.js";
 import { throughPoints } from "./catalogue.js";
 import { h } from "./dom.js";

@@ -1,17 +1,18 @@
-// The story: a first screen, six scenes and an ending, each of one claim and one thing to drag. The address holds the scene.
+// The story: a first screen, seven scenes and an ending, each of one claim and one thing to drag. The address holds the scene.
 import { h } from "./dom.js";
 import { data } from "./scene_data.js";
 import { dead } from "./scene_dead.js";
 import { draw } from "./scene_draw.js";
 import { ending } from "./scene_ending.js";
 import { ends } from "./scene_ends.js";
+import { fan } from "./scene_fan.js";
 import { limit } from "./scene_limit.js";
 import { start } from "./scene_start.js";
 import { unseen } from "./scene_unseen.js";
 import { DEFAULTS, toHash } from "./state.js";
 import { drag } from "./story_parts.js";
 
-export const SCENES = [start, unseen, limit, ends, dead, data, draw, ending];
+export const SCENES = [start, unseen, limit, ends, dead, data, fan, draw, ending];
 const BETWEEN = 250; // milliseconds without a change before the address is written
 
 /** "#limit&N=64" as { scene, value, embed }; what it does not hold is the scene's own start. Throws a sentence. */
