@@ -215,7 +215,7 @@ def test_a_file_that_grows_is_followed_until_ctrl_c(tmp_path, capsys, monkeypatc
     ("change", "says"),
     [
         (lambda rows: rows.drop(columns="step"), "several rows of counts"),
-        (lambda rows: rows[rows["step"] == 0], "has no steps"),
+        (lambda rows: rows[rows["step"] == 0], "have one visit"),
         (lambda rows: rows[(rows["step"] == 0) | (rows["problem"] == 0)], "have one visit"),
         (lambda rows: rows[(rows["problem"] < 20) | (rows["step"] < 3)], "as if chosen"),
         (lambda rows: rows.assign(n_correct=rows["n_correct"].clip(1, 7)), "had been left out"),

@@ -268,7 +268,7 @@ def _visits(path: Path, counts: Counts) -> tuple[np.ndarray, np.ndarray, np.ndar
     training chose its problems.
     """
     steps, problem = counts.steps or [], counts.of_problem
-    if problem is None or len({*steps}) < 2:
+    if problem is None or not any(steps):
         raise LabError(
             f"{path} has no steps: a forecast needs the groups of a training by step; give a column"
             " step, or a file a step"
