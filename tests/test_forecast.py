@@ -205,8 +205,8 @@ def test_a_file_that_grows_is_followed_until_ctrl_c(tmp_path, capsys, monkeypatc
 
     monkeypatch.setattr("lab.show.forecast.time.sleep", sleep)
     assert main(["audit", str(path), "--follow"]) == 0
-    first, line, again, *rest = capsys.readouterr().out.splitlines()
-    assert first.startswith("no forecast yet: ") and len(rest) > 5
+    first, line, again, *audit = capsys.readouterr().out.splitlines()
+    assert first.startswith("no forecast yet: ") and len(audit) > 5
     assert line == again == report(path).line() and "at visit 12" in line
     assert main(["audit", str(tmp_path / "none"), "--follow"]) == 1
 

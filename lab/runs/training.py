@@ -36,8 +36,6 @@ from lab.training.termination import Request, Terminated, stopping_after_a_step
 if TYPE_CHECKING:
     import pandas as pd
 
-Watch = Callable[[Path], str]  # what a line says of a run folder
-
 # Environment: checkpoint_minutes and keep_checkpoints of this process and of those it starts.
 MINUTES = "LAB_CHECKPOINT_MINUTES"
 KEPT = "LAB_KEEP_CHECKPOINTS"
@@ -63,7 +61,7 @@ def train(
     checkpoint_minutes: float | None = None,
     view: str = "",
     lines: bool = False,
-    watch: Watch | None = None,
+    watch: Callable[[Path], str] | None = None,
     price: float = 0.0,
     max_hours: float = LONGEST_HOURS,
 ) -> Run:
@@ -75,7 +73,7 @@ def train(
     | `checkpoint_minutes` | minutes between checkpoints; 0: after every step |
     | `view` | logger that also shows the records, see `lab.runs.loggers` |
     | `lines` | print a line at each record |
-    | `watch` | says a line more of the run at a record, such as `lab.show.forecast.Watch()` |
+    | `watch` | says more of the run's folder at a record, such as `lab.show.forecast.Watch()` |
     | `price`, `max_hours` | for the check of the machine at a GPU scale, see `lab.runs.readiness` |
 
     With a `folder`, done.json is left to `lab run`, which writes it after the notebook's last cell.
@@ -114,7 +112,7 @@ class Shown(NamedTuple):
 
     view: str
     lines: bool
-    watch: Watch | None
+    watch: Callable[[Path], str] | None
 
 
 class Pace:
