@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 efba3f626c082eca14eafa7cde97660783630fa9cc9057925331b0c169ca614d
+// Built by `npm run build` from lab/explorer/front; sources sha256 1b41e6c9fe811a040d15420d474f75a69326b784aebedb61c46d8c5802973c75
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -4561,7 +4561,7 @@ var logit = (p) => Math.log(p) - Math.log1p(-p);
 function scaleOf({ kind, domain: [low, high2] }) {
   const forth = { linear: (x2) => x2, log: Math.log, logit }[kind], back = { linear: (x2) => x2, log: Math.exp, logit: (z) => 1 / (1 + Math.exp(-z)) }[kind];
   const start2 = forth(low), length = forth(high2) - start2;
-  return { at: (value) => (forth(value) - start2) / length, value: (share) => back(start2 + share * length) };
+  return { at: (value) => (forth(value) - start2) / length, value: (share2) => back(start2 + share2 * length) };
 }
 function ticksOf({ kind, domain: [low, high2], ticks }, room) {
   if (ticks) return ticks;
@@ -4781,12 +4781,12 @@ var Chart = class {
       if (!words || !x2.length) return [];
       const wide = 7.4 * words.length;
       let best = null;
-      for (const share of NAME_PLACES) {
-        const i2 = Math.round(share * (x2.length - 1)), px = this.x(x2[i2]), py = this.y(y[i2]);
+      for (const share2 of NAME_PLACES) {
+        const i2 = Math.round(share2 * (x2.length - 1)), px = this.x(x2[i2]), py = this.y(y[i2]);
         for (const dy of [-8, 18]) {
           const box = { left: px - wide / 2, right: px + wide / 2, top: py + dy - 12, bottom: py + dy + 4 };
-          const inside = box.left > left && box.right < left + width && box.top > top && box.bottom < top + height;
-          if (!inside || taken.some((one2) => meets(box, one2))) continue;
+          const inside2 = box.left > left && box.right < left + width && box.top > top && box.bottom < top + height;
+          if (!inside2 || taken.some((one2) => meets(box, one2))) continue;
           const covered = points.filter((point) => covers(box, point)).length;
           if (!best || covered < best.covered) best = { covered, box, text: { x: x2[i2], y: y[i2], words, color, dy } };
         }
@@ -5058,7 +5058,7 @@ var LIMITS = {
 var NODES = /* @__PURE__ */ new Map();
 function gaussLegendre(n) {
   if (NODES.has(n)) return NODES.get(n);
-  const x2 = new Float64Array(n), share = new Float64Array(n);
+  const x2 = new Float64Array(n), share2 = new Float64Array(n);
   for (let i2 = 0; i2 < n; i2++) {
     let z = -Math.cos(Math.PI * (i2 + 0.75) / (n + 0.5)), slope = 1;
     for (let step = 0; step < 100; step++) {
@@ -5070,17 +5070,17 @@ function gaussLegendre(n) {
       if (Math.abs(change) < 1e-16) break;
     }
     x2[i2] = z;
-    share[i2] = 2 / ((1 - z * z) * slope * slope);
+    share2[i2] = 2 / ((1 - z * z) * slope * slope);
   }
-  NODES.set(n, [x2, share]);
+  NODES.set(n, [x2, share2]);
   return NODES.get(n);
 }
 function integral(w, p) {
-  const [x2, share] = gaussLegendre(128), end = Math.log(p) - Math.log1p(-p);
+  const [x2, share2] = gaussLegendre(128), end = Math.log(p) - Math.log1p(-p);
   let sum = 0;
   for (let i2 = 0; i2 < x2.length; i2++) {
     const s = 1 / (1 + Math.exp(-end * (x2[i2] + 1) / 2));
-    sum += w(s) * s * (1 - s) * share[i2];
+    sum += w(s) * s * (1 - s) * share2[i2];
   }
   return sum * end / 2;
 }
@@ -5215,24 +5215,24 @@ function decomposition(degree, N2) {
   const [x2, node] = gaussLegendre(Math.max(200, 2 * N2));
   const angle = x2.map((value) => Math.PI * (value + 1) / 2);
   const p = angle.map((value) => Math.sin(value / 2) ** 2);
-  const share = node.map((value, i2) => value * Math.sin(angle[i2]) * (p[i2] * (1 - p[i2])) ** 2);
+  const share2 = node.map((value, i2) => value * Math.sin(angle[i2]) * (p[i2] * (1 - p[i2])) ** 2);
   const basis = binomialTable(degree, p, 1e-300);
   const columns2 = Array.from({ length: degree + 1 }, () => new Float64Array(p.length)), noise = new Float64Array(degree + 1);
   basis.forEach(
     ({ low, chance }, i2) => chance.forEach((value, k) => {
-      columns2[low + k][i2] = Math.sqrt(share[i2]) * value;
-      noise[low + k] += share[i2] * value;
+      columns2[low + k][i2] = Math.sqrt(share2[i2]) * value;
+      noise[low + k] += share2[i2] * value;
     })
   );
   const scaled = columns2.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
-  return { p, share, basis, noise, plain: svd(columns2), ridge: svd(scaled) };
+  return { p, share: share2, basis, noise, plain: svd(columns2), ridge: svd(scaled) };
 }
 var dot2 = (a, b) => a.reduce((sum, value, i2) => sum + value * b[i2], 0);
 function fit(degree, N2, at, w) {
   if (N2 > LARGEST)
     throw new Error(`N = ${N2}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
   if (!isDecomposed(degree, N2)) keepDecomposition(degree, N2, decomposition(degree, N2));
-  const { p, share, basis, noise, plain: plain3, ridge } = READY.get(keyOf(degree, N2));
+  const { p, share: share2, basis, noise, plain: plain3, ridge } = READY.get(keyOf(degree, N2));
   const finite = (x2) => {
     const value = w(x2);
     if (!Number.isFinite(value))
@@ -5241,8 +5241,8 @@ function fit(degree, N2, at, w) {
   };
   const wanted2 = p.map(finite), start2 = Float64Array.from({ length: degree + 1 }, (_, j) => finite(at(j)));
   const reached = expect(basis, start2);
-  const missing2 = wanted2.map((value, i2) => Math.sqrt(share[i2]) * (value - reached[i2]));
-  const size = wanted2.reduce((sum, value, i2) => sum + share[i2] * value * value, 0);
+  const missing2 = wanted2.map((value, i2) => Math.sqrt(share2[i2]) * (value - reached[i2]));
+  const size = wanted2.reduce((sum, value, i2) => sum + share2[i2] * value * value, 0);
   const cut = TINY * Math.max(...plain3.s), change = new Float64Array(degree + 1), left = missing2.slice();
   plain3.s.forEach((s, k) => {
     if (s <= cut) return;
@@ -6750,8 +6750,8 @@ function features(problems, shared2) {
   });
 }
 var even = (problems) => Array.from({ length: problems }, (_, x2) => {
-  const share = problems > 1 ? x2 / (problems - 1) : 0;
-  return logit2(HARDEST) * (1 - share) + share * logit2(EASIEST);
+  const share2 = problems > 1 ? x2 / (problems - 1) : 0;
+  return logit2(HARDEST) * (1 - share2) + share2 * logit2(EASIEST);
 });
 var Policy = class {
   constructor({
@@ -6931,23 +6931,23 @@ function combined(rows, weights) {
 }
 function mix(every2, all, slack) {
   const chance = every2.filter((_, c) => all[c] > 0), times = all.filter((count) => count > 0);
-  const problems = total(times), share = times.map((t) => t / problems), width = chance[0].length;
+  const problems = total(times), share2 = times.map((t) => t / problems), width = chance[0].length;
   let mass = new Float64Array(width).fill(1 / width);
   for (let step = 0; ; step++) {
     if (step === STEPS) throw new Error("the pass rates do not settle: give counts of fewer different sizes");
     const mixed = product(chance, mass), ratio = chance.map((row2, c) => row2.map((value) => value / mixed[c]));
-    if (Math.max(...combined(ratio, share)) <= 1 + EXCESS) break;
-    const columns2 = Array.from(mass, () => new Float64Array(share.length + 1).fill(1));
+    if (Math.max(...combined(ratio, share2)) <= 1 + EXCESS) break;
+    const columns2 = Array.from(mass, () => new Float64Array(share2.length + 1).fill(1));
     ratio.forEach((row2, c) => {
-      const root = Math.sqrt(share[c]);
+      const root = Math.sqrt(share2[c]);
       for (let i2 = 0; i2 < width; i2++) columns2[i2][c] = root * (row2[i2] - 2);
     });
-    let newton = nonNegative(columns2, [...share.map(() => 0), 1]);
+    let newton = nonNegative(columns2, [...share2.map(() => 0), 1]);
     const size = total(newton);
     newton = newton.map((value) => value / size);
-    const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share[c] * value));
+    const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share2[c] * value));
     let length = 0.99;
-    while (total(change.map((value, c) => share[c] * Math.log1p(length * value))) < 0.1 * length * rise) length /= 2;
+    while (total(change.map((value, c) => share2[c] * Math.log1p(length * value))) < 0.1 * length * rise) length /= 2;
     mass = mass.map((value, i2) => value + length * (newton[i2] - value));
   }
   if (!slack) return mass;
@@ -6955,10 +6955,10 @@ function mix(every2, all, slack) {
   let smooth = new Float64Array(width).fill(1 / width);
   for (; ; ) {
     const mixed = product(chance, smooth);
-    if (total(share.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
+    if (total(share2.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
     const factor = combined(
       chance,
-      share.map((s, c) => s / mixed[c])
+      share2.map((s, c) => s / mixed[c])
     );
     smooth = smooth.map((value, i2) => value * factor[i2]);
   }
@@ -7058,14 +7058,14 @@ function ofRun(name, text2) {
   }
   const spec = parameters?.objective || parameters?.estimator;
   if (!spec) return null;
-  const note = `trained with ${spec}, by the settings of the run`, inside = lifted(spec);
+  const note = `trained with ${spec}, by the settings of the run`, inside2 = lifted(spec);
   try {
-    resolve(ESTIMATORS, inside ?? spec);
+    resolve(ESTIMATORS, inside2 ?? spec);
   } catch {
     return { spec: "", note: `${note}: weights that this page does not know` };
   }
   const graded = "; if it was of graded answers, what follows is only the level of the threshold";
-  return { spec, note: note + (inside === null ? "" : graded) };
+  return { spec, note: note + (inside2 === null ? "" : graded) };
 }
 function ofConfig(name, text2) {
   const settings = Object.fromEntries(
@@ -7377,9 +7377,9 @@ var keepsSome = (gate, N2) => keeps(gate, N2).includes(1);
 function behind(grid, sequences2, gate) {
   const N2 = sequences2[0].length, kept = keeps(gate, N2), [a1, a0] = successFailure(sequences2);
   const gap = row(N2, (j) => kept[j + 1] * a1[j + 1] - kept[j] * a0[j]);
-  const weight2 = expect(grid.table(N2 - 1), gap), share = expect(grid.table(N2), kept);
-  if (gate.name !== "redraw") return { weight: weight2, cost: share.map(() => N2), kept: share };
-  return { weight: weight2.map((w, i2) => w / share[i2]), cost: share.map((m) => N2 / m), kept: share.map(() => 1) };
+  const weight2 = expect(grid.table(N2 - 1), gap), share2 = expect(grid.table(N2), kept);
+  if (gate.name !== "redraw") return { weight: weight2, cost: share2.map(() => N2), kept: share2 };
+  return { weight: weight2.map((w, i2) => w / share2[i2]), cost: share2.map((m) => N2 / m), kept: share2.map(() => 1) };
 }
 var GATED = {
   weight: (grid, sequences2, gate) => behind(grid, sequences2, gate).weight,
@@ -8269,8 +8269,8 @@ var DrawPanel = class {
     const here = Math.round(p * (COUNT - 1)), [from, start2] = this.before ?? [here, w], points = [...state.points];
     const value = Number(w.toPrecision(3));
     for (let i2 = Math.min(from, here); i2 <= Math.max(from, here); i2++) {
-      const share = here === from ? 1 : (i2 - from) / (here - from);
-      points[i2] = Number((start2 + share * (value - start2)).toPrecision(3));
+      const share2 = here === from ? 1 : (i2 - from) / (here - from);
+      points[i2] = Number((start2 + share2 * (value - start2)).toPrecision(3));
     }
     this.before = [here, value];
     this.frozen ??= this.domain;
@@ -8987,8 +8987,8 @@ function drag({ name, values, start: start2, ends: ends3, say }, change) {
   );
   return Object.assign(element, { show });
 }
-function percent(share, figures = share < 0.01 || share > 0.99 ? 1 : 0) {
-  const value = 100 * share;
+function percent(share2, figures = share2 < 0.01 || share2 > 0.99 ? 1 : 0) {
+  const value = 100 * share2;
   if (value === 0 || value === 100) return `${value} %`;
   if (value > 0 && value < 0.05) return "less than 0.1 %";
   if (value < 100 && value >= 99.95) return "more than 99.9 %";
@@ -10114,7 +10114,7 @@ var dead = {
     const picture = new Picture(
       "share of groups that are all wrong, mixed and all right, by pass rate",
       (width, height) => {
-        const N2 = view.value, left = 46, right = width - 10, top = 8, base = height - 44, x2 = (value) => left + AXIS.at(value) * (right - left), y = (share) => base - share * (base - top);
+        const N2 = view.value, left = 46, right = width - 10, top = 8, base = height - 44, x2 = (value) => left + AXIS.at(value) * (right - left), y = (share2) => base - share2 * (base - top);
         const area = (low, high2, name) => {
           const way = (f, points) => points.map((value) => `${x2(value).toFixed(1)} ${y(f(value)).toFixed(1)}`).join("L");
           return svg("path", { d: `M${way(low, p)}L${way(high2, p.toReversed())}z`, class: name });
@@ -10126,9 +10126,9 @@ var dead = {
           area(() => 0, wrong, "dead-wrong"),
           area(wrong, solved2, "alive"),
           area(solved2, () => 1, "dead-right"),
-          ...[0, 0.5, 1].flatMap((share) => [
-            svg("line", { x1: left, x2: right, y1: y(share), y2: y(share), class: share ? "grid" : "axis" }),
-            label(percent(share), left - 6, y(share) + 4, { "text-anchor": "end", class: "small" })
+          ...[0, 0.5, 1].flatMap((share2) => [
+            svg("line", { x1: left, x2: right, y1: y(share2), y2: y(share2), class: share2 ? "grid" : "axis" }),
+            label(percent(share2), left - 6, y(share2) + 4, { "text-anchor": "end", class: "small" })
           ]),
           ...POPULATION.map(
             (value) => svg("line", { x1: x2(value), x2: x2(value), y1: base + 2, y2: base + 9, class: "tick" })
@@ -10256,8 +10256,8 @@ var draw = {
         if (!before) drawings.push(points());
         const here = Math.round(p * (P2.length - 1)), [from, start2] = before ?? [here, w], value = Math.min(HIGHEST, Math.max(0, w)), next = [...points()];
         for (let i2 = Math.min(from, here); i2 <= Math.max(from, here); i2++) {
-          const share = here === from ? 1 : (i2 - from) / (here - from);
-          next[i2] = Number((start2 + share * (value - start2)).toPrecision(3));
+          const share2 = here === from ? 1 : (i2 - from) / (here - from);
+          next[i2] = Number((start2 + share2 * (value - start2)).toPrecision(3));
         }
         before = [here, value];
         chosen2 = here;
@@ -10641,6 +10641,98 @@ var ends2 = {
   }
 };
 
+// fans.js
+var FANS = [
+  { "name": "arithmetic-maxrl", "words": "a tiny language model that learns to add", "problems": 64, "means": [338, 390, 436, 468, 503, 504, 548, 587, 572, 638, 641, 653, 683, 694, 731, 771], "stops": { "10": [2, [413, 432, 448, 463, 476, 487, 497, 507], [372, 375, 376, 375, 374, 373, 371, 369], [455, 502, 551, 599, 645, 687, 725, 759]], "20": [3, [460, 482, 501, 519, 534, 548, 561, 572, 583, 592, 600, 608], [421, 427, 430, 432, 433, 433, 432, 433, 432, 432, 431, 431], [500, 546, 594, 640, 683, 722, 756, 787, 813, 836, 856, 874]], "30": [5, [517, 535, 551, 566, 579, 592, 603, 613, 622, 631, 639], [485, 492, 497, 500, 502, 504, 506, 507, 508, 508, 509], [551, 581, 611, 641, 668, 693, 716, 737, 755, 772, 787]], "40": [6, [523, 537, 550, 562, 572, 582, 591, 600, 608, 615], [491, 497, 501, 504, 506, 507, 509, 510, 510, 511], [555, 579, 603, 627, 650, 671, 691, 709, 726, 742]], "50": [8, [603, 621, 638, 653, 667, 680, 692, 703], [573, 584, 593, 600, 607, 612, 617, 621], [633, 658, 683, 706, 728, 748, 766, 783]], "60": [10, [653, 669, 684, 698, 710, 722], [624, 635, 644, 652, 659, 665], [681, 703, 723, 743, 760, 777]], "70": [11, [651, 665, 679, 691, 703], [624, 634, 642, 649, 655], [677, 696, 715, 733, 750]], "80": [13, [697, 712, 725], [672, 683, 692], [723, 740, 758]] } },
+  { "name": "one-shot", "words": "a language model that learns mathematics", "problems": 1209, "means": [335, 339, 347, 355, 366, 365, 362, 372, 371, 380, 378, 386, 388, 386, 394, 392, 398, 401, 404, 407, 411, 409, 417, 420, 419, 424, 426, 426, 434, 430, 437, 439, 439, 444, 451, 445, 450, 455, 453, 460, 461, 461, 461, 470, 471, 473, 479, 475, 483, 487], "stops": { "10": [5, [373, 379, 385, 391, 397, 403, 409, 415, 420, 426, 432, 437, 443, 448, 453, 459, 464, 469, 474, 479], [364, 367, 368, 369, 370, 370, 371, 371, 371, 371, 371, 371, 371, 371, 371, 370, 370, 370, 370, 370], [381, 391, 403, 415, 428, 441, 454, 468, 481, 495, 509, 522, 536, 549, 563, 576, 589, 602, 615, 627]], "20": [10, [383, 386, 390, 393, 396, 399, 402, 405, 408, 411, 414, 416, 419, 422, 425, 427, 430, 433, 435, 438, 440, 443, 445, 448, 450, 452, 455, 457, 459, 461, 464, 466, 468, 470, 472, 475, 477, 479, 481, 483], [375, 376, 376, 376, 376, 376, 376, 376, 376, 376, 376, 376, 376, 376, 376, 376, 375, 375, 375, 375, 375, 375, 374, 374, 374, 374, 373, 373, 373, 373, 373, 372, 372, 372, 372, 371, 371, 371, 371, 370], [391, 397, 403, 410, 417, 424, 431, 438, 445, 452, 460, 467, 475, 482, 489, 497, 504, 511, 519, 526, 533, 540, 548, 555, 562, 569, 576, 582, 589, 596, 603, 609, 616, 622, 629, 635, 641, 647, 653, 660]], "30": [15, [397, 400, 403, 405, 408, 411, 413, 416, 419, 421, 423, 426, 428, 431, 433, 435, 438, 440, 442, 444, 447, 449, 451, 453, 455, 457, 459, 461, 463, 465, 467, 469, 471, 473, 475], [390, 391, 391, 392, 392, 393, 393, 393, 394, 394, 394, 394, 394, 395, 395, 395, 395, 395, 395, 395, 395, 395, 395, 395, 395, 395, 395, 395, 395, 395, 395, 395, 395, 395, 395], [405, 409, 414, 419, 424, 430, 435, 441, 446, 452, 458, 463, 469, 475, 481, 486, 492, 498, 504, 509, 515, 521, 526, 532, 537, 543, 549, 554, 559, 565, 570, 576, 581, 586, 592]], "40": [20, [410, 412, 415, 417, 420, 422, 425, 427, 430, 432, 435, 437, 439, 442, 444, 446, 448, 451, 453, 455, 457, 459, 461, 464, 466, 468, 470, 472, 474, 476], [403, 404, 406, 407, 407, 408, 409, 410, 410, 411, 411, 412, 412, 413, 413, 413, 414, 414, 414, 415, 415, 415, 415, 415, 416, 416, 416, 416, 416, 416], [416, 420, 424, 429, 433, 438, 442, 447, 452, 457, 461, 466, 471, 477, 482, 487, 492, 497, 502, 507, 512, 517, 522, 528, 533, 538, 543, 548, 553, 558]], "50": [25, [421, 424, 426, 429, 431, 433, 435, 438, 440, 442, 444, 447, 449, 451, 453, 455, 457, 459, 461, 463, 466, 468, 470, 472, 474], [415, 416, 418, 419, 420, 421, 421, 422, 423, 424, 424, 425, 425, 426, 426, 427, 427, 428, 428, 428, 429, 429, 430, 430, 430], [428, 431, 435, 439, 442, 447, 451, 455, 459, 463, 467, 472, 476, 481, 485, 490, 494, 498, 503, 508, 512, 517, 521, 526, 530]], "60": [30, [432, 434, 436, 438, 441, 443, 445, 447, 449, 451, 453, 455, 457, 459, 461, 463, 465, 467, 469, 471], [426, 427, 428, 429, 430, 431, 432, 433, 434, 434, 435, 436, 436, 437, 437, 438, 438, 439, 439, 440], [438, 441, 445, 448, 451, 455, 459, 462, 466, 470, 474, 477, 481, 485, 489, 493, 497, 501, 505, 509]], "70": [35, [454, 456, 459, 461, 464, 466, 469, 471, 474, 476, 479, 481, 484, 486, 488], [448, 449, 451, 452, 454, 455, 456, 457, 459, 460, 461, 462, 462, 463, 464], [460, 463, 467, 471, 474, 478, 482, 486, 490, 494, 499, 503, 507, 511, 515]], "80": [40, [462, 465, 467, 469, 471, 474, 476, 478, 480, 482], [456, 457, 459, 460, 461, 462, 463, 464, 465, 466], [469, 472, 475, 479, 482, 486, 489, 493, 496, 500]] } },
+  { "name": "digits-rloo", "words": "a network that learns to read digits", "problems": 360, "means": [96, 103, 107, 156, 295, 515, 654, 793, 852, 911, 928, 949, 949, 955, 953, 956, 965, 963, 965, 965, 972, 970, 972, 975, 974, 972, 973, 974, 973, 973, 974, 977, 975, 976, 976, 974, 976, 974, 976, 976, 976], "stops": { "10": [4, [184, 219, 261, 309, 360, 409, 456, 499, 537, 571, 600, 626, 648, 668, 685, 700], [155, 162, 167, 171, 174, 176, 178, 179, 180, 180, 180, 180, 179, 178, 178, 176], [217, 294, 396, 509, 617, 708, 778, 829, 866, 892, 912, 927, 939, 949, 956, 962]], "20": [8, [847, 885, 910, 928, 940, 949, 956, 961, 966, 969, 972, 974, 976, 978, 979, 981, 982, 983, 983, 984, 985, 986, 986, 987, 987, 988, 988, 988, 989, 989, 989, 990], [829, 863, 885, 901, 913, 922, 929, 935, 940, 944, 947, 950, 953, 955, 957, 959, 960, 962, 963, 964, 965, 966, 967, 968, 969, 969, 970, 971, 971, 972, 972, 973], [863, 905, 931, 949, 960, 968, 974, 978, 982, 984, 986, 988, 990, 991, 992, 993, 994, 994, 995, 995, 996, 996, 997, 997, 997, 998, 998, 998, 998, 999, 999, 999]], "30": [12, [963, 972, 978, 982, 985, 988, 989, 991, 992, 993, 993, 994, 995, 995, 995, 996, 996, 996, 996, 996, 997, 997, 997, 997, 997, 997, 997, 997, 997], [956, 964, 970, 974, 977, 979, 981, 982, 983, 984, 985, 985, 986, 986, 986, 987, 987, 987, 988, 988, 988, 988, 988, 988, 988, 988, 988, 988, 989], [969, 979, 986, 990, 993, 995, 997, 998, 999, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3]], "40": [16, [963, 969, 973, 976, 978, 980, 981, 983, 984, 985, 986, 987, 988, 988, 989, 990, 990, 991, 991, 991, 992, 992, 992, 993, 993], [958, 963, 966, 969, 971, 972, 974, 975, 976, 976, 977, 977, 978, 978, 979, 979, 979, 980, 980, 980, 980, 980, 981, 981, 981], [969, 974, 979, 982, 985, 987, 989, 991, 992, 994, 995, 996, 997, 998, 999, 999, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3]], "50": [20, [970, 974, 976, 979, 980, 982, 983, 984, 984, 985, 985, 986, 986, 987, 987, 987, 987, 988, 988, 988, 988], [964, 967, 970, 972, 973, 974, 975, 976, 977, 977, 978, 978, 978, 979, 979, 979, 979, 979, 979, 979, 979], [975, 980, 983, 985, 987, 989, 990, 991, 991, 992, 993, 993, 994, 994, 995, 995, 996, 996, 997, 997, 997]], "60": [25, [977, 979, 981, 982, 983, 984, 984, 985, 985, 986, 986, 986, 987, 987, 987, 987], [973, 975, 976, 977, 978, 979, 979, 980, 980, 981, 981, 981, 981, 981, 982, 982], [981, 984, 985, 987, 988, 989, 989, 990, 990, 991, 991, 991, 992, 992, 992, 993]], "70": [29, [975, 978, 979, 981, 982, 983, 984, 985, 986, 986, 987, 987], [971, 973, 975, 976, 977, 978, 979, 980, 981, 981, 982, 982], [979, 982, 984, 986, 987, 988, 989, 990, 990, 991, 992, 992]], "80": [33, [977, 979, 980, 981, 982, 983, 984, 985], [973, 975, 976, 977, 978, 979, 980, 980], [981, 983, 984, 985, 986, 987, 988, 988]] } },
+  { "name": "images-maxrl", "words": "a network that learns images, from 1 right in 1,000", "problems": 2048, "means": [1, 1, 24, 57, 92, 153, 180, 217, 277, 290, 325, 370, 424, 480, 495, 527, 546, 549, 577, 596, 600, 610, 616, 621, 624, 629, 631, 632, 634, 634, 633], "stops": { "10": [3, [6, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5], [4, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2], [8, 7, 7, 7, 7, 7, 7, 8, 8, 8, 8, 8]], "20": [6, [192, 243, 292, 339, 385, 429, 471, 509, 545, 576, 605, 630, 652, 671, 688, 703, 717, 729, 740, 749, 758, 766, 773, 780], [171, 199, 220, 236, 248, 258, 265, 271, 275, 279, 282, 284, 286, 288, 289, 290, 291, 292, 292, 293, 293, 294, 294, 294], [214, 290, 374, 463, 554, 643, 724, 794, 850, 893, 924, 947, 963, 974, 981, 986, 990, 993, 995, 997, 999, 1e3, 1e3, 1e3]], "30": [9, [329, 376, 414, 446, 474, 499, 524, 547, 569, 590, 610, 629, 647, 663, 678, 691, 704, 715, 726, 736, 745, 753], [307, 341, 364, 381, 393, 402, 409, 415, 420, 423, 426, 429, 431, 432, 434, 435, 436, 437, 438, 438, 439, 440], [350, 412, 464, 513, 560, 609, 657, 705, 751, 793, 830, 862, 889, 912, 930, 945, 956, 966, 972, 978, 982, 985]], "40": [12, [431, 469, 499, 524, 544, 560, 574, 587, 597, 606, 615, 622, 629, 636, 642, 647, 653, 658, 663], [418, 450, 474, 494, 509, 522, 533, 543, 551, 558, 564, 570, 575, 579, 583, 586, 589, 592, 594], [443, 486, 520, 548, 569, 587, 602, 615, 627, 637, 647, 656, 664, 673, 681, 688, 696, 703, 709]], "50": [16, [555, 574, 590, 602, 613, 623, 631, 638, 645, 651, 657, 662, 667, 672, 677], [548, 566, 580, 591, 600, 608, 615, 620, 625, 630, 633, 637, 640, 643, 645], [562, 582, 599, 613, 624, 635, 644, 653, 661, 669, 676, 684, 691, 698, 705]], "60": [19, [592, 604, 615, 624, 632, 638, 645, 650, 656, 661, 666, 670], [587, 599, 609, 617, 623, 629, 634, 638, 642, 646, 649, 652], [597, 610, 621, 631, 639, 647, 654, 662, 668, 675, 682, 688]], "70": [22, [616, 625, 633, 639, 645, 650, 655, 660, 664], [612, 621, 628, 634, 639, 643, 647, 651, 654], [620, 630, 637, 644, 651, 657, 663, 669, 675]], "80": [25, [628, 635, 641, 646, 651, 656], [624, 631, 637, 642, 646, 650], [632, 639, 645, 651, 656, 661]] } },
+  { "name": "maze-rloo", "words": "a transformer that learns to leave mazes", "problems": 64, "means": [32, 34, 38, 43, 45, 45, 48, 50, 49, 44, 43, 42, 40, 41, 45, 48, 47, 46, 43, 44, 46, 48, 49, 47, 44, 44, 40, 42, 42, 47, 49, 52, 52, 55, 52, 52, 51, 47, 48, 46, 47], "stops": { "10": [4, [39, 40, 40, 40, 41, 41, 42, 43, 43, 44, 45, 45, 46, 47, 48, 49], [29, 29, 28, 28, 27, 27, 26, 26, 25, 25, 24, 23, 23, 22, 22, 21], [50, 51, 52, 54, 56, 60, 64, 69, 75, 81, 88, 95, 102, 111, 120, 130]], "20": [8, [47, 48, 48, 49, 49, 50, 51, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75], [35, 35, 35, 34, 33, 33, 32, 31, 31, 30, 29, 28, 28, 27, 26, 25, 24, 23, 23, 22, 21, 20, 20, 19, 18, 17, 17, 16, 16, 15, 14, 14], [59, 60, 62, 64, 67, 71, 75, 80, 86, 92, 99, 107, 115, 123, 132, 140, 149, 158, 168, 177, 186, 195, 204, 213, 221, 230, 238, 246, 254, 262, 270, 277]], "30": [12, [42, 42, 43, 43, 43, 43, 43, 43, 44, 44, 44, 44, 44, 45, 45, 45, 45, 46, 46, 46, 46, 47, 47, 47, 47, 48, 48, 48, 48], [31, 30, 30, 29, 28, 27, 27, 26, 25, 24, 24, 23, 22, 22, 21, 20, 20, 19, 18, 18, 17, 16, 16, 15, 15, 14, 13, 13, 13], [54, 55, 56, 57, 58, 59, 60, 62, 63, 65, 67, 69, 71, 73, 75, 77, 80, 82, 85, 87, 90, 92, 95, 98, 100, 103, 106, 109, 111]], "40": [16, [48, 48, 49, 49, 50, 51, 51, 52, 52, 53, 53, 54, 54, 55, 55, 56, 56, 57, 58, 58, 59, 59, 60, 60, 61], [35, 35, 35, 34, 33, 33, 32, 31, 31, 30, 30, 29, 28, 28, 27, 27, 26, 25, 25, 24, 23, 23, 22, 22, 21], [60, 62, 64, 65, 68, 70, 72, 75, 77, 80, 83, 86, 89, 92, 96, 99, 103, 106, 110, 114, 118, 122, 126, 130, 134]], "50": [20, [44, 45, 45, 45, 46, 46, 47, 47, 47, 48, 48, 49, 49, 49, 50, 50, 51, 51, 52, 52, 52], [32, 32, 31, 31, 30, 30, 29, 29, 28, 28, 27, 27, 26, 25, 25, 24, 24, 23, 23, 22, 22], [56, 57, 59, 60, 62, 63, 65, 67, 69, 71, 73, 75, 78, 80, 83, 85, 88, 91, 94, 97, 99]], "60": [25, [45, 45, 45, 45, 46, 46, 46, 47, 47, 47, 48, 48, 48, 49, 49, 49], [33, 32, 32, 31, 31, 30, 30, 29, 29, 28, 28, 27, 27, 26, 26, 25], [56, 58, 59, 60, 61, 62, 64, 65, 67, 69, 70, 72, 74, 76, 78, 79]], "70": [29, [42, 42, 43, 43, 43, 43, 44, 44, 44, 44, 44, 45], [31, 30, 30, 29, 29, 28, 28, 27, 27, 26, 26, 25], [54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65]], "80": [33, [54, 55, 55, 55, 55, 55, 55, 55], [42, 41, 41, 40, 39, 39, 38, 37], [67, 68, 69, 70, 71, 71, 73, 74]] } },
+  { "name": "tabular-grpo", "words": "many small problems that have nothing in common", "problems": 256, "means": [261, 298, 338, 373, 412, 447, 482, 508, 522, 550, 565, 577, 594, 606, 624, 638, 646, 653, 667, 671, 680, 686, 698, 699, 710, 715, 726, 732, 734, 740, 747, 749, 757, 756, 760, 766, 771, 771, 777, 776, 780], "stops": { "10": [4, [403, 431, 455, 476, 495, 511, 526, 539, 550, 560, 570, 578, 586, 593, 599, 605], [390, 406, 419, 428, 436, 443, 448, 453, 457, 461, 464, 467, 470, 472, 474, 476], [417, 455, 490, 520, 546, 568, 587, 604, 618, 630, 641, 650, 659, 667, 675, 682]], "20": [8, [528, 548, 565, 581, 595, 607, 618, 627, 634, 640, 646, 650, 655, 659, 663, 667, 671, 675, 679, 683, 688, 693, 698, 702, 707, 712, 717, 722, 727, 732, 737, 742], [519, 536, 548, 559, 568, 576, 582, 589, 594, 599, 603, 607, 611, 614, 617, 620, 623, 625, 628, 630, 632, 634, 635, 637, 639, 640, 641, 642, 643, 644, 646, 647], [536, 560, 582, 602, 619, 634, 645, 654, 661, 666, 671, 676, 681, 687, 694, 701, 709, 718, 728, 737, 747, 757, 767, 777, 786, 796, 805, 813, 821, 829, 836, 843]], "30": [12, [593, 605, 616, 626, 635, 644, 651, 658, 665, 671, 677, 683, 689, 694, 700, 705, 711, 716, 721, 726, 731, 735, 740, 744, 748, 752, 756, 760, 763], [586, 597, 606, 613, 620, 625, 631, 635, 639, 643, 647, 650, 653, 656, 658, 661, 663, 666, 668, 670, 672, 674, 676, 677, 679, 681, 682, 684, 685], [599, 613, 626, 639, 650, 660, 670, 679, 687, 696, 705, 713, 722, 730, 739, 747, 755, 762, 770, 776, 783, 789, 794, 800, 805, 809, 814, 818, 822]], "40": [16, [646, 655, 663, 672, 680, 687, 693, 699, 705, 710, 715, 719, 723, 727, 731, 735, 738, 742, 745, 748, 751, 754, 757, 760, 763], [640, 648, 655, 662, 667, 672, 677, 681, 685, 689, 692, 695, 698, 700, 703, 705, 707, 709, 711, 713, 715, 717, 718, 720, 721], [651, 661, 672, 682, 691, 700, 708, 716, 723, 729, 735, 740, 746, 751, 756, 760, 765, 769, 774, 778, 783, 787, 791, 795, 799]], "50": [20, [679, 687, 694, 700, 705, 710, 715, 719, 724, 727, 731, 735, 738, 741, 745, 748, 751, 754, 757, 759, 762], [674, 681, 687, 692, 697, 701, 704, 707, 710, 713, 715, 717, 719, 721, 723, 725, 727, 729, 730, 732, 733], [684, 692, 700, 707, 714, 720, 726, 731, 736, 742, 746, 751, 756, 760, 764, 769, 773, 777, 781, 785, 789]], "60": [25, [714, 719, 724, 729, 734, 738, 742, 746, 749, 752, 755, 758, 760, 763, 766, 768], [709, 714, 719, 723, 726, 730, 733, 736, 738, 741, 743, 745, 746, 748, 750, 751], [718, 724, 730, 735, 741, 746, 751, 755, 759, 763, 767, 770, 774, 777, 781, 784]], "70": [29, [739, 744, 748, 752, 755, 758, 762, 765, 768, 771, 774, 777], [735, 740, 744, 747, 750, 752, 754, 756, 758, 760, 762, 763], [744, 748, 753, 757, 761, 765, 769, 773, 777, 782, 786, 791]], "80": [33, [759, 762, 766, 769, 772, 774, 777, 779], [755, 758, 762, 764, 767, 769, 771, 772], [762, 766, 770, 773, 777, 780, 783, 786]] } }
+];
+
+// scene_fan.js
+var share = (thousandths) => thousandths.map((value) => value / 1e3);
+function stopped({ means, stops }, part) {
+  const [seen, middle2, low, high2] = stops[part], end = seen + low.length;
+  return {
+    seen,
+    end,
+    before: share(means.slice(0, seen)),
+    rest: share(means.slice(seen, end)),
+    ...Object.fromEntries(Object.entries({ middle: middle2, low, high: high2 }).map(([name, values]) => [name, share(values)]))
+  };
+}
+var inside = (part) => FANS.filter((training) => {
+  const { rest, low, high: high2 } = stopped(training, part);
+  return low.at(-1) <= rest.at(-1) && rest.at(-1) <= high2.at(-1);
+}).length;
+var fan = {
+  name: "go-on",
+  short: "Would you go on?",
+  title: "Would you go on? The first part of a training says a part of the rest",
+  lead: "A recorded training, stopped. The line is how many answers were right so far; the shaded fan is where a forecast, made from that part alone, expects the rest with 90 %. Drag to stop later, decide, then look.",
+  key: "seen",
+  drag: {
+    name: "Stopped after",
+    values: Object.keys(FANS[0].stops).map(Number),
+    start: 30,
+    ends: ["early", "late"],
+    say: (part) => `${part} % of the training`
+  },
+  about: [
+    "A visit is a turn of a problem: its next group of answers. The forecast lets the log-odds of every problem wander, with a shift that all share and that follows a power of the visit; what is not known of it makes the fan. It looks at most four times as far ahead as was seen.",
+    "The fans are those of lab forecast, written down: the page computes none. On 15 trainings that the model was not chosen on, docs/forecast.md counts how often they held. After a tenth of a training they promise too much."
+  ],
+  workbench: () => ({ panel: "files" }),
+  build(view) {
+    let chosen2 = 0, told3 = false;
+    const now = () => stopped(FANS[chosen2], view.value);
+    const picture = new ChartPicture("share of right answers by visit: what was seen, and the forecast of the rest", () => {
+      const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], { seen, end, before, rest, middle: middle2, low, high: high2 } = now(), visits = (from, to) => Array.from({ length: to - from + 1 }, (_, i2) => from + i2), later = visits(seen, end), [blue, red] = ["#0072b2", "#c42d08"].map((color) => onGround(color, dark)), last2 = before.at(-1);
+      picture.chart.theme = theme;
+      return {
+        x: { kind: "linear", domain: [1, FANS[chosen2].means.length], label: "visit of every problem" },
+        y: { kind: "linear", domain: niceDomain([0, ...share(FANS[chosen2].means), ...high2], "linear"), label: "right answers" },
+        mark: seen,
+        areas: [{ x: later, low: [last2, ...low], high: [last2, ...high2], color: blue }],
+        lines: [
+          { x: later, y: [last2, ...middle2], color: blue, dash: [4, 3], width: 2, name: "forecast" },
+          { x: visits(1, seen), y: before, color: theme.ink, width: 3, name: "seen" },
+          ...told3 ? [{ x: later, y: [last2, ...rest], color: red, width: 3, name: "rest" }] : []
+        ]
+      };
+    });
+    const where = h("span", { class: "where" }), reveal = h("button", { type: "button", onclick: () => (told3 = !told3, draw2()) });
+    const step = (by) => () => {
+      chosen2 = (chosen2 + by + FANS.length) % FANS.length;
+      told3 = false;
+      draw2();
+    };
+    function draw2() {
+      picture.draw();
+      const { seen, end, before, rest, low, high: high2 } = now(), { words, problems } = FANS[chosen2], found = rest.at(-1), words90 = `between ${percent(low.at(-1))} and ${percent(high2.at(-1))}`;
+      where.textContent = `Training ${chosen2 + 1} of ${FANS.length}: ${words}, ${problems.toLocaleString("en")} problems`;
+      reveal.textContent = told3 ? "Hide the rest" : "Show the rest";
+      view.say(
+        `After ${seen} visits ${percent(before.at(-1))} of the answers are right. The forecast of visit ${end}: ${words90}.` + (told3 ? ` It was ${percent(found)}: ${low.at(-1) <= found && found <= high2.at(-1) ? "inside" : "outside"}. Stopped here, ${inside(view.value)} of the ${FANS.length} trainings end inside.` : " Would you pay for the rest?")
+      );
+    }
+    return {
+      picture: picture.element,
+      below: h(
+        "div",
+        { class: "stepper" },
+        h("button", { type: "button", onclick: step(-1), "aria-label": "previous training" }, "‹"),
+        h("button", { type: "button", onclick: step(1), "aria-label": "next training" }, "›"),
+        reveal,
+        where
+      ),
+      draw: draw2
+    };
+  }
+};
+
 // scene_limit.js
 var SPEC = "maxrl";
 var RARE = 1e-3;
@@ -10751,7 +10843,7 @@ var unseen = {
 };
 
 // story.js
-var SCENES = [start, unseen, limit2, ends2, dead, data, draw, ending];
+var SCENES = [start, unseen, limit2, ends2, dead, data, fan, draw, ending];
 var BETWEEN = 250;
 function readAddress(hash) {
   const [name, ...facts] = hash.replace(/^#/, "").split("&");
