@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 1b41e6c9fe811a040d15420d474f75a69326b784aebedb61c46d8c5802973c75
+// Built by `npm run build` from lab/explorer/front; sources sha256 908f4359422086d7652a77085fdd5f41fce43f7ddc0ff3a319112d928e11d83b
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -5872,7 +5872,8 @@ function asked(cell) {
 }
 var isOfRows = (name) => OF_ROWS.includes(name);
 var partsOf = (name) => name.toLowerCase().split(/[^a-z0-9]+/);
-var mayNumber = (name) => partsOf(name).some((part) => NUMBERS.includes(part)) && !partsOf(name).some((part) => HINTS.policy.includes(part));
+var mayPolicy = (name) => partsOf(name).some((part) => HINTS.policy.includes(part));
+var mayNumber = (name) => partsOf(name).some((part) => NUMBERS.includes(part)) && !mayPolicy(name);
 function mayReward(name) {
   const parts = partsOf(name);
   const others = parts.some((part) => OTHERWISE.includes(part)) || ANSWERS.includes(parts.at(-1));
@@ -6014,7 +6015,7 @@ function familiesOf(names, cells2) {
   for (const columns2 of found.values()) columns2.sort(([a], [b]) => a - b);
   const numbersOf = (columns2) => columns2.map(([i2]) => i2);
   for (const [prefix, columns2] of found) {
-    const numbers2 = numbersOf(columns2), fits = (ROLLOUTS.includes(prefix.toLowerCase()) || mayReward(prefix)) && numbers2.length > 1 && numbers2[0] < 2 && numbers2.every((i2, j) => i2 === numbers2[0] + j) && columns2.every(([, name]) => cells2[name].every(isOutcome));
+    const numbers2 = numbersOf(columns2), fits = (ROLLOUTS.includes(prefix.toLowerCase()) || mayReward(prefix) && !mayPolicy(prefix)) && numbers2.length > 1 && numbers2[0] < 2 && numbers2.every((i2, j) => i2 === numbers2[0] + j) && columns2.every(([, name]) => cells2[name].every(isOutcome));
     if (fits) return [...found].filter(([, others]) => String(numbersOf(others)) === String(numbers2));
   }
   return [];
@@ -6251,11 +6252,12 @@ var Reading = class {
   /** The different cells of a column, and the number of each row's: { cells, codes }. "" is the step of the file. */
   column(name) {
     if (this.held.has(name)) return this.held.get(name);
-    const own = { "": ({ step }) => step, [FILE]: ({ file }) => file }[name], read = readerOf(name), numbers2 = /* @__PURE__ */ new Map(), codes = this.rows.map((each) => {
+    const own = { "": ({ step }) => step, [FILE]: ({ file }) => file }[name], read = readerOf(name), isName = rank(name, "problem") >= 0 || name === this.choice.problem, numbers2 = /* @__PURE__ */ new Map(), codes = this.rows.map((each) => {
       let cell = own ? own(each) : read(each.row);
       if (this.found.lists.includes(name)) cell = Array.isArray(cell) ? cell.length : null;
       if (rank(name, "prompt") >= 0) cell = asked(cell);
       if (typeof cell === "object" && cell !== null) cell = identity(cell);
+      if (isName && Number.isFinite(cell)) cell = identity(cell);
       const key = Number.isNaN(cell) ? null : typeof cell === "boolean" ? Number(cell) : cell ?? null;
       if (!numbers2.has(key)) numbers2.set(key, { code: numbers2.size, cell: cell ?? null });
       return numbers2.get(key).code;

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from lab.errors import LabError
+from lab.rollouts.containers import BATCH, Chunk
 from lab.rollouts.meaning import FILE, Choice, listed, outcome_of, unclear
 from lab.rollouts.names import (
     ENOUGH,
@@ -30,8 +31,7 @@ from lab.shapes import Int
 
 if TYPE_CHECKING:
     import pandas as pd
-
-CHUNK = 16_384  # rows that are taken at once
+    import pyarrow as pa
 
 
 class Columns:
@@ -68,7 +68,9 @@ class Columns:
         used = {*problems, *self.lists, *choice.columns}
         texts = [name for name in cells if name not in used and {*map(type, cells[name])} - {float}]
         self.long = [*hinted(texts, "text")[:1], *hinted(texts, "answer")[:1]]
-        compared = self.long[:1] if hinted(cells, "sample", "trace", "advantage") else []
+        compared = hinted(self.long, "answer")
+        if hinted(cells, "sample", "trace", "advantage"):
+            compared = self.long
         known_scalars = [*filter(may_outcome, scalar), *hinted(scalar, *KEPT)]
         kept = dict.fromkeys([*choice.columns, *problems, *outcome.names, *known_scalars])
         left_out = {*self.long, *self.lists}
@@ -102,36 +104,45 @@ class Columns:
                     )
         return cells
 
-    def add_file(self, rows: Iterator[Row], step: str | None, file: str) -> None:
+    def add_file(self, chunks: Iterator[Chunk], step: str | None, file: str) -> None:
         """Take the rows of a file, whose name says a step or nothing."""
         of_file = {"": step, FILE: re.sub(r"[-_.\s\d]+", " ", file).strip()}
         unfolded = 1 + max(self.numbers.get("(row)", ()), default=-1)  # of the files before
-        while some := list(itertools.islice(rows, CHUNK)):
-            self.read += len(some)
+        for chunk in chunks:
+            self.read += len(chunk)
             for name in list(self.numbers):
-                read = cell_of if "." in name else dict.get
-                cells: list[Any] = [read(row, name) for row in some]
                 if name in of_file:
-                    cells = [of_file[name]] * len(some)
-                elif name == "(row)":
-                    cells = [unfolded + row for row in cells]
-                elif has_role(name, "prompt"):
-                    cells = list(map(asked, cells))
-                elif name in self.lists:
-                    cells = [len(cell) if isinstance(cell, list) else None for cell in cells]
-                self._add(name, cells)
+                    self._add(name, [of_file[name]], np.zeros(len(chunk), int))
+                elif isinstance(chunk, list):
+                    read = cell_of if "." in name else dict.get
+                    cells: list[Any] = [read(row, name) for row in chunk]
+                    if name == "(row)":
+                        cells = [unfolded + row for row in cells]
+                    self._add(name, cells, np.arange(len(chunk)))
+                else:
+                    self._add(name, *coded(chunk, name, name in self.long))
 
-    def _add(self, name: str, cells: list[Any]) -> None:
+    def _add(self, name: str, cells: list[Any], places: np.ndarray) -> None:
+        """Take cells of a column: of each row the place of its own among `cells`."""
+        if has_role(name, "prompt"):
+            cells = list(map(asked, cells))
+        elif name in self.lists:
+            cells = [len(cell) if isinstance(cell, list) else None for cell in cells]
         numbers = self.numbers[name]
-        number = hash if name in self.long else numbers.__getitem__
+        number = _hash if name in self.long else numbers.__getitem__
         try:
             codes = list(map(number, cells))
         except TypeError:  # lists or objects
             codes = list(map(number, _texts(cells)))
-        self.codes[name].append(np.array(codes, np.int64))
-        many = self.read >= CHUNK and 2 * len(numbers) > self.read
+        self.codes[name].append(np.array(codes, np.int64)[places])
+        many = self.read >= BATCH and 2 * len(numbers) > self.read
         if many and name in self.labels:
             del self.numbers[name], self.codes[name]
+
+
+def _hash(cell: Any) -> int:
+    """The hash of a cell; -1, which none has, of an empty one."""
+    return -1 if cell is None or cell == "" else hash(cell)
 
 
 def _texts(cells: Sequence[Any]) -> Iterator[Any]:
@@ -139,6 +150,47 @@ def _texts(cells: Sequence[Any]) -> Iterator[Any]:
     for cell, equal in itertools.groupby(cells):  # the rollouts of a prompt stand together
         text = identity(cell) if isinstance(cell, (list, dict)) else cell
         yield from [text] * len(list(equal))
+
+
+def coded(batch: pa.RecordBatch, name: str, by_key: bool) -> tuple[list[Any], np.ndarray]:
+    """The different cells of a column of Arrow, and of each row the place of its own among them.
+
+    Of lists and objects, which Arrow does not compare, tuples of what is in them are compared, and
+    stand for the cells if these are only to be told apart, `by_key`.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    outer = name if name in batch.schema.names else name.partition(".")[0]
+    if outer not in batch.schema.names:
+        return [None], np.zeros(len(batch), int)
+    array = batch.column(outer)
+    if outer != name:
+        return [cell_of({outer: cell}, name) for cell in array.to_pylist()], np.arange(len(batch))
+    if not pa.types.is_nested(array.type):
+        encoded = array.dictionary_encode()
+        cells = encoded.dictionary.to_pylist()
+        empty = [None] * bool(encoded.null_count)
+        return cells + empty, encoded.indices.fill_null(len(cells)).to_numpy()
+    keys = pd.Series(_keys(array), dtype=object)
+    codes, different = pd.factorize(keys, use_na_sentinel=False)
+    if by_key:
+        return [*different], codes
+    return array.take(pa.array(np.unique(codes, return_index=True)[1])).to_pylist(), codes
+
+
+def _keys(array: pa.Array) -> list[Any]:
+    """For each cell of a column of Arrow what is equal for equal cells alone."""
+    import pyarrow as pa
+
+    if pa.types.is_struct(array.type):
+        return list(zip(*map(_keys, array.flatten()), strict=True))
+    if not (pa.types.is_list(array.type) or pa.types.is_large_list(array.type)):
+        return array.to_pylist()
+    inner, told = _keys(array.flatten()), array.is_valid().to_pylist()
+    ends = np.cumsum(array.value_lengths().fill_null(0)).tolist()
+    places = zip([0, *ends], ends, told, strict=False)
+    return [tuple(inner[start:end]) if is_told else None for start, end, is_told in places]
 
 
 def numbered(rows: pd.DataFrame, *names: str) -> Int[np.ndarray, " rows"]:

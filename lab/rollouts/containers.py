@@ -11,20 +11,24 @@ import io
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from lab.errors import LabError
 from lab.rollouts.names import LOOKED_AT
 from lab.rollouts.structure import Row, check_distinct, rows_of_document, unfolded
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 SEPARATORS = (",", ";", "\t", "|")
-BATCH = 16_384  # rows of parquet and arrow that are read at once
+BATCH = 16_384  # rows that are taken at once
+BLOCK = 2**24  # bytes of csv that are; a row must fit
 _ONE = r"\s*(?:-?\d+(?:\.\d+)?|[Tt]rue|[Ff]alse|None|null|nan)\s*"
 LIST = re.compile(rf"\[{_ONE}(?:,{_ONE})*\]")  # of numbers and truth values in a cell of csv
-LONGEST = 2**31 - 1  # characters of a line, or of a JSON document
 KINDS = {f".{kind}": kind for kind in ("csv", "json", "jsonl", "parquet", "arrow")}
 KINDS |= {".tsv": "csv", ".ndjson": "jsonl", ".feather": "arrow"}
 PACKED = {".gz": "gzip", ".zst": "zstd"}
@@ -35,7 +39,10 @@ GIVE = (
 A_LINE = "give one object a line"
 BROKEN = (OSError, ValueError, csv.Error, MemoryError, NotImplementedError, RecursionError)
 
-RowsWith = Callable[[Sequence[str]], Iterator[Row]]
+Chunk: TypeAlias = "list[Row] | pa.RecordBatch"
+Chunks = Callable[[Sequence[str]], Iterator[Chunk]]
+# The columns that a file holds, and a function that gives some of them.
+Table: TypeAlias = "tuple[list[str], Callable[[Sequence[str]], Iterable[pa.RecordBatch]]]"
 
 
 def unreadable(path: Path, why: str, give: str = GIVE) -> LabError:
@@ -69,30 +76,51 @@ def table_files(path: Path) -> list[Path]:
     return sorted(files, key=lambda file: [int(x) if x.isdecimal() else x for x in parts[file]])
 
 
-def open_table(path: Path) -> tuple[list[Row], RowsWith]:
-    """The first rows of a file, and a function that gives all, with some columns or more, once; a
-    dot in a column leads into an object. LabError: it cannot be read, is empty, or a row is none.
+def open_table(path: Path) -> tuple[list[Row], Chunks]:
+    """The first rows of a file, and a function that gives all, with some columns or more, once, in
+    lists of rows or in batches of Arrow; a dot in a column leads into an object. LabError: it
+    cannot be read, is empty, or a row is none.
     """
     kind = str(kind_of(path))
+    held: list[str] = []
     with _told(path):
         if kind in TEXTS:
             rows = unfolded(TEXTS[kind](path))
         else:
-            held, rows_with = _arrow(path, kind)
-            rows = unfolded(rows_with(held))
+            held, batches = TABLES[kind](path)
+            every = itertools.chain.from_iterable(map(_rows, batches(held)))
+            rows = unfolded(map(_with_lists, every) if kind == "csv" else every)
         first = list(itertools.islice(rows, LOOKED_AT))
     if not first:
         raise unreadable(path, "it is empty")
+    cells = itertools.chain.from_iterable(row.values() for row in first)
+    of_texts = kind == "csv" and any(isinstance(cell, list) for cell in cells)
 
-    def all_rows(columns: Sequence[str]) -> Iterator[Row]:
+    def chunks(columns: Sequence[str]) -> Iterator[Chunk]:
         outer = {*columns, *(name.partition(".")[0] for name in columns)}
         with _told(path):
-            if kind in TEXTS or [*first[0]] != held:  # one after another, or unfolded
-                yield from itertools.chain(first, rows)
-            else:
-                yield from rows_with([name for name in held if name in outer])
+            if [*first[0]] == held and not of_texts:
+                yield from batches([name for name in held if name in outer])
+            else:  # one after another, or unfolded
+                every = itertools.chain(first, rows)
+                while some := list(itertools.islice(every, BATCH)):
+                    yield some
 
-    return first, all_rows
+    return first, chunks
+
+
+def rows_with(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    """All rows of a file, with some columns or more. LabError: as `open_table`."""
+    return itertools.chain.from_iterable(map(_rows, open_table(path)[1](columns)))
+
+
+def _rows(chunk: Chunk) -> Iterator[Row]:
+    """The rows of a chunk; of a batch few at a time, because often only the first are looked at."""
+    if isinstance(chunk, list):
+        yield from chunk
+    else:
+        for start in range(0, len(chunk), LOOKED_AT):
+            yield from chunk.slice(start, LOOKED_AT).to_pylist()
 
 
 @contextmanager
@@ -123,14 +151,6 @@ def _open_text(path: Path) -> TextIO:
     )
 
 
-def _lines(file: TextIO) -> Iterator[str]:
-    """The lines of a file. ValueError: one is too long to be a row."""
-    while line := file.readline(LONGEST):
-        if len(line) == LONGEST:
-            raise ValueError(f"a line is longer than {LONGEST:,} characters")
-        yield line
-
-
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object. ValueError: a name stands there twice."""
     cells = dict(pairs)
@@ -142,46 +162,83 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda _: None)
 
 
-def _csv(path: Path) -> Iterator[Row]:
-    """The rows of a csv file; its separator is the one that splits the head into most cells."""
-    csv.field_size_limit(LONGEST)
+def _csv(path: Path) -> Table:
+    """The columns of a csv file; its separator is the one that splits the head into most cells."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
     with _open_text(path) as file:
-        lines = _lines(file)
-        line = next(lines, "")
-        heads = {each: next(csv.reader([line], delimiter=each), []) for each in SEPARATORS}
-        separator = max(SEPARATORS, key=lambda each: len(heads[each]))
-        cells = csv.reader(itertools.chain([line], lines), delimiter=separator)
-        head = [name.strip() for name in next(cells, [])]
-        check_distinct([name for name in head if name])
-        filled = (row for row in cells if len(row) > 1 or (row and row[0].strip()))
-        for number, row in enumerate(filled, 1):
-            if len(row) != len(head):
-                raise LabError(
-                    f"{path}: row {number} has {len(row)} cells and the head {len(head)}: mend"
-                    " that row"
-                )
-            yield {name: _cell(cell) for name, cell in zip(head, row, strict=True)}
+        skipped, line = next(((i, line) for i, line in enumerate(file, 1) if line.strip()), (0, ""))
+    if not line:
+        return [], lambda columns: ()
+    heads = {each: next(csv.reader([line], delimiter=each), []) for each in SEPARATORS}
+    separator = max(SEPARATORS, key=lambda each: len(heads[each]))
+    head = [name.strip() for name in heads[separator]]
+    check_distinct([name for name in head if name])
+    for i in range(len(head)):
+        if "" in head[:i]:
+            head[i] = head[i] or f"(column {i + 1})"
+
+    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        odd: list[arrow.InvalidRow] = []
+
+        def refuse(row: arrow.InvalidRow) -> str:
+            if not row.text.strip():
+                return "skip"
+            odd.append(row)
+            return "error"
+
+        try:
+            yield from arrow.open_csv(
+                pa.input_stream(str(path), compression=PACKED.get(path.suffix.lower())),
+                read_options=arrow.ReadOptions(
+                    use_threads=False, block_size=BLOCK, skip_rows=skipped, column_names=head
+                ),
+                parse_options=arrow.ParseOptions(
+                    delimiter=separator,
+                    newlines_in_values=True,
+                    invalid_row_handler=refuse,
+                ),
+                convert_options=arrow.ConvertOptions(
+                    column_types=dict.fromkeys(head, pa.string()),
+                    strings_can_be_null=False,
+                    include_columns=columns,
+                ),
+            )
+        except pa.ArrowInvalid:
+            if not odd:
+                raise
+            raise LabError(
+                f"{path}: row {odd[0].number - skipped} has {odd[0].actual_columns} cells and the"
+                f" head {len(head)}: mend that row"
+            ) from None
+
+    return head, batches
 
 
-def _cell(cell: str) -> Any:
-    """A cell of a csv file: a list, as pandas writes them, or the text."""
-    if cell[:1] == "[" and LIST.fullmatch(cell):
-        return json.loads(cell.lower().replace("none", "null").replace("nan", "null"))
-    return cell
+def _with_lists(row: Row) -> Row:
+    """A row of csv; cells that pandas wrote lists into are lists."""
+    for name, cell in row.items():
+        if cell[:1] == "[" and LIST.fullmatch(cell):
+            row[name] = json.loads(cell.lower().replace("none", "null").replace("nan", "null"))
+    return row
 
 
 def _jsonl(path: Path) -> Iterator[Row]:
     """The rows of a file with one object a line."""
     with _open_text(path) as file:
-        for number, line in enumerate(_lines(file), 1):
-            if line.isspace():
+        for number, line in enumerate(file, 1):
+            line = line.strip()
+            if not line:
                 continue
             try:
-                row = DECODER.decode(line)
+                row, end = DECODER.raw_decode(line)
             except (json.JSONDecodeError, RecursionError):
                 raise unreadable(path, f"line {number} is not JSON", A_LINE) from None
             except ValueError as error:
                 raise LabError(f"{path} cannot be read (line {number}: {error})") from error
+            if end < len(line):
+                raise unreadable(path, f"line {number} is not JSON", A_LINE)
             if type(row) is not dict:
                 raise unreadable(path, f"line {number} is not an object", A_LINE)
             yield row
@@ -192,41 +249,33 @@ def _json(path: Path) -> Iterator[Row]:
     data; a file of one object a line is read too.
     """
     with _open_text(path) as file:
-        text = file.read(LONGEST)
-    if len(text) == LONGEST:
-        raise ValueError(f"it is longer than {LONGEST:,} characters: {A_LINE}")
-    text = text.strip()
+        text = file.read().strip()
     if not text:
         return
     document, end = DECODER.raw_decode(text)
     yield from rows_of_document(document) if end == len(text) else _jsonl(path)
 
 
-TEXTS = {"csv": _csv, "jsonl": _jsonl, "json": _json}
-
-
-def _arrow(path: Path, kind: str) -> tuple[list[str], RowsWith]:
-    """The columns of a parquet or arrow file, and a function that gives the rows of some."""
-    import pyarrow as pa
+def _parquet(path: Path) -> Table:
     import pyarrow.parquet as pq
-    from pyarrow.dataset import dataset
 
-    if kind == "parquet":
-        file = pq.ParquetFile(path)
-        names, batches = file.schema_arrow.names, file.iter_batches
-    else:
-        source = pa.memory_map(str(path))
-        try:
-            reader = pa.ipc.open_file(source)
-        except pa.ArrowInvalid:  # datasets writes streams
-            source.seek(0)
-            reader = pa.ipc.open_stream(source)
-        table = dataset(reader.read_all())
-        names, batches = table.schema.names, table.to_batches
-    check_distinct(names)
+    file = pq.ParquetFile(path)
+    check_distinct(file.schema_arrow.names)
+    return file.schema_arrow.names, partial(file.iter_batches, BATCH, None)
 
-    def rows(columns: Sequence[str]) -> Iterator[Row]:
-        for batch in batches(columns=columns, batch_size=BATCH):
-            yield from batch.to_pylist()
 
-    return names, rows
+def _arrow(path: Path) -> Table:
+    import pyarrow as pa
+
+    source = pa.memory_map(str(path))
+    try:
+        table = pa.ipc.open_file(source).read_all()
+    except pa.ArrowInvalid:  # datasets writes streams
+        source.seek(0)
+        table = pa.ipc.open_stream(source).read_all()
+    check_distinct(table.column_names)
+    return table.column_names, lambda columns: table.select(columns).to_batches(BATCH)
+
+
+TEXTS = {"jsonl": _jsonl, "json": _json}
+TABLES = {"csv": _csv, "parquet": _parquet, "arrow": _arrow}

@@ -74,7 +74,7 @@ def read_table_counts(
     left_out: list[str] = []
     files = table_files(path)
     for file in files:
-        first, rows_with = open_table(file)
+        first, chunks = open_table(file)
         try:
             found = Columns(first, choice, several=len(files) > 1)
         except LabError as error:
@@ -87,7 +87,7 @@ def read_table_counts(
                 f"{path}: {file.name} is read by {found.signature}, the files before it by"
                 f" {columns.signature}: give files of one kind"
             )
-        columns.add_file(rows_with(columns.names), step_of_path(file, path), file.name)
+        columns.add_file(chunks(columns.names), step_of_path(file, path), file.name)
     if columns is None:
         raise LabError(f"{files[0] if len(files) == 1 else path}: {refusal}")
     try:
@@ -151,6 +151,9 @@ class Reading:
         self.notes: list[str] = []
         full = {name: [x for x in cells if not missing(x)] for name, cells in self.cells.items()}
         self.names = [x for x in full if x and (full[x] or not self.cells[x])]
+        for name in {*hinted(self.names, "problem"), choice.problem or ""} & {*self.names}:
+            if len({*map(type, full[name])}) > 1:  # 7 and "7"
+                self._recode(name, [x if missing(x) else identity(x) for x in self.cells[name]])
         self._choose_rows()
         short_ones = {name: full[name] for name in self.names if name not in self.found.long}
         outcome = outcome_of(short_ones, choice, self.found.lists)
@@ -302,11 +305,15 @@ class Reading:
                 f"rollout {again[0][1]} of problem {again[0][0]!r} appears twice: give every"
                 " rollout of a problem its own index"
             )
-        numbers = {name: i for i, name in enumerate(dict.fromkeys(name for name, _ in parts))}
-        codes = np.array([numbers[name] for name, _ in parts])
-        self.cells["uid"] = [*numbers]
-        self.rows = self.rows.assign(uid=codes[self.rows["uid"]])
+        self._recode("uid", [name for name, _ in parts])
         self._keep(slice(None))
+
+    def _recode(self, column: str, cells: list[Any]) -> None:
+        """Take other cells for those of a column, of which some may be equal."""
+        numbers = {cell: i for i, cell in enumerate(dict.fromkeys(cells))}
+        codes = np.array([numbers[cell] for cell in cells])
+        self.cells[column] = [*numbers]
+        self.rows[column] = codes[self.rows[column]]
 
     # --- Rollouts ---------------------------------------------------------------------------------
 
@@ -536,6 +543,8 @@ class Reading:
             of = f"{len(tried)} {'rollouts' if is_reward else 'rows'}"
             self.notes.append(f"{lost} of {of} have no reward and are left out")
         self._note_oddities(n, correct, first)
+        if is_reward:
+            self._note_answers(tried > 0, right > 0)
         advantages = np.full((len(n), 2), math.nan)
         advantage = self._hinted("advantage")
         if advantage and is_reward:
@@ -631,6 +640,48 @@ class Reading:
             self.notes.append(
                 f"all rollouts of each problem have the same {self.outcome}: see that it is"
                 " theirs, and not their problem's"
+            )
+
+    def _note_answers(self, tried: np.ndarray, right: np.ndarray) -> None:
+        """Note which dead groups gave one answer and which several, and how many rollouts were
+        truncated or have no answer. Where there are no answers, texts are compared.
+        """
+        import pandas as pd
+
+        truncated = self._hinted("truncated")
+        if truncated:
+            self._note_some(self._values(truncated) == 1, f"are `{truncated}`", tried, right)
+        read = [name for name in [*self.found.long, *self.names] if name in self.rows]
+        said = next(iter(hinted(read, "answer", "text")), self.outcome)
+        codes = self.rows[said].to_numpy()
+        lost = codes == -1 if said in self.found.long else self._each(said, missing, bool)
+        rows = pd.DataFrame(
+            {"group": self.group, "right": right, "said": np.where(lost, -1, codes)}
+        )
+        groups = rows[tried].groupby("group").agg({"right": ["size", "sum"], "said": "nunique"})
+        n, correct, different = groups.to_numpy().T
+        mixed = (correct > 0) & (correct < n)
+        if said == self.outcome or (mixed.any() and (different[mixed] == 1).all()):
+            return  # what is equal for right and wrong ones is their problem's
+        what = "answer" if has_role(said, "answer") else "text"
+        if what == "answer":
+            self._note_some(lost, f"have no `{said}`", tried, right)
+        wrong, all_right = (n > 1) & (correct == 0), int(((n > 1) & (correct == n)).sum())
+        if all_right or wrong.any():
+            self.notes.append(
+                f"dead groups: {all_right:,} all right, {(wrong & (different > 1)).sum():,} all"
+                f" wrong with different {what}s, {(wrong & (different == 1)).sum():,} all wrong"
+                f" with one {what} (`{said}`)"
+            )
+
+    def _note_some(
+        self, some: np.ndarray, words: str, tried: np.ndarray, right: np.ndarray
+    ) -> None:
+        """Note of how many of the rollouts that count something is so."""
+        if (some & tried).any():
+            self.notes.append(
+                f"{(some & tried).sum():,} of {tried.sum():,} rollouts {words},"
+                f" {(some & right).sum():,} of them right"
             )
 
     def _meaning(self, n: np.ndarray, correct: np.ndarray) -> dict[str, str]:

@@ -73,9 +73,14 @@ def may_reward(name: str) -> bool:
     >>> may_reward("samples_correct"), may_reward("first_error_step"), may_reward("reward_avg")
     (True, False, False)
     """
-    parts = re.split(r"[^a-z0-9]+", name.lower())
+    parts = _parts(name)
     others = {*parts} & {*WORDS["OTHERWISE"]} or parts[-1] in WORDS["ANSWERS"]
     return bool({*parts} & {*WORDS["OUTCOMES"]}) and not others
+
+
+def may_policy(name: str) -> bool:
+    """Whether a part of a name means a policy: a model, a checkpoint, an epoch."""
+    return not {*_parts(name)}.isdisjoint(HINTS["policy"])
 
 
 def may_number(name: str) -> bool:
@@ -84,8 +89,11 @@ def may_number(name: str) -> bool:
     >>> may_number("rollout_idx"), may_number("checkpoint_idx"), may_number("version")
     (True, False, False)
     """
-    parts = {*re.split(r"[^a-z0-9]+", name.lower())}
-    return bool(parts & {*WORDS["NUMBERS"]}) and not parts & {*HINTS["policy"]}
+    return not {*_parts(name)}.isdisjoint(WORDS["NUMBERS"]) and not may_policy(name)
+
+
+def _parts(name: str) -> list[str]:
+    return re.split(r"[^a-z0-9]+", name.lower())
 
 
 def may_outcome(name: str) -> bool:

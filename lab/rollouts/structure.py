@@ -29,6 +29,7 @@ from lab.rollouts.names import (
     has_role,
     hinted,
     may_outcome,
+    may_policy,
     may_reward,
 )
 
@@ -354,7 +355,7 @@ def _families(cells: dict[str, list[Any]]) -> dict[str, dict[int, str]]:
     for rest, family in found.items():
         numbers = sorted(family)
         consecutive = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-        named = rest.lower() in ROLLOUTS or may_reward(rest)
+        named = rest.lower() in ROLLOUTS or (may_reward(rest) and not may_policy(rest))
         told = itertools.chain.from_iterable(cells[name] for name in family.values())
         if named and consecutive and numbers[0] < 2 <= len(numbers) and all(map(is_outcome, told)):
             known = HINTS["prompt"] + HINTS["text"]

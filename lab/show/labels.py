@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from lab.judge.verifier import Verifier
-from lab.rollouts.containers import open_table, table_files
+from lab.rollouts.containers import rows_with, table_files
 from lab.rollouts.counting import Choice, is_success
 from lab.rollouts.structure import cell_of, identity, missing, number, verdict
 
@@ -40,7 +39,7 @@ def judged_beside(
         return None
     names = [columns["reward"], said, columns["gold"], *(name for name, _ in choice.chosen)]
     pairs: Counter[tuple[str, str, bool]] = Counter()
-    for row in chain.from_iterable(open_table(file)[1](names) for file in table_files(path)):
+    for row in (row for file in table_files(path) for row in rows_with(file, names)):
         label, answer, gold = (cell_of(row, name) for name in names[:3])
         chosen = all(is_success(cell_of(row, name), value) for name, value in choice.chosen)
         if chosen and not (missing(label) or missing(gold) or isinstance(answer, (list, dict))):

@@ -116,12 +116,14 @@ class Reading {
     if (this.held.has(name)) return this.held.get(name);
     const own = { "": ({ step }) => step, [FILE]: ({ file }) => file }[name],
       read = readerOf(name),
+      isName = rank(name, "problem") >= 0 || name === this.choice.problem,
       numbers = new Map(),
       codes = this.rows.map((each) => {
         let cell = own ? own(each) : read(each.row);
         if (this.found.lists.includes(name)) cell = Array.isArray(cell) ? cell.length : null;
         if (rank(name, "prompt") >= 0) cell = asked(cell);
         if (typeof cell === "object" && cell !== null) cell = identity(cell);
+        if (isName && Number.isFinite(cell)) cell = identity(cell); // 7 and "7" are one problem
         const key = Number.isNaN(cell) ? null : typeof cell === "boolean" ? Number(cell) : (cell ?? null);
         if (!numbers.has(key)) numbers.set(key, { code: numbers.size, cell: cell ?? null });
         return numbers.get(key).code;

@@ -91,9 +91,11 @@ export const isOfRows = (name) => OF_ROWS.includes(name);
 
 const partsOf = (name) => name.toLowerCase().split(/[^a-z0-9]+/);
 
+/** Whether a part of a name means a policy: a model, a checkpoint, an epoch. */
+const mayPolicy = (name) => partsOf(name).some((part) => HINTS.policy.includes(part));
+
 /** Whether a name means the number of a rollout, and of no policy. */
-export const mayNumber = (name) =>
-  partsOf(name).some((part) => NUMBERS.includes(part)) && !partsOf(name).some((part) => HINTS.policy.includes(part));
+export const mayNumber = (name) => partsOf(name).some((part) => NUMBERS.includes(part)) && !mayPolicy(name);
 
 export function mayReward(name) {
   const parts = partsOf(name);
@@ -290,7 +292,7 @@ function familiesOf(names, cells) {
   for (const [prefix, columns] of found) {
     const numbers = numbersOf(columns),
       fits =
-        (ROLLOUTS.includes(prefix.toLowerCase()) || mayReward(prefix)) &&
+        (ROLLOUTS.includes(prefix.toLowerCase()) || (mayReward(prefix) && !mayPolicy(prefix))) &&
         numbers.length > 1 &&
         numbers[0] < 2 &&
         numbers.every((i, j) => i === numbers[0] + j) &&
