@@ -14,6 +14,7 @@ from lab.errors import LabError
 from lab.mathematics import pass_rates
 from lab.runs import configure, train
 from lab.show.audit import audit, draw, population, read_counts
+from lab.show.paired_audit import audit_pair
 
 
 def write(table, path):
@@ -208,8 +209,10 @@ def test_the_judge_stands_beside_the_labels_of_the_file(tmp_path):
     [said] = [note for note in found.notes if note.startswith("the judge of the lab")]
     assert said.endswith(
         "of 10 rollouts it disagrees on 3 (file right, judge wrong: 1; file wrong, judge right: 2)"
-        " and cannot read 2"
+        " and cannot read 2; by it the share right is +0.100 of the file's"
     )
+    both = audit_pair(path, write(pd.DataFrame(rows[:-2]), tmp_path / "other.jsonl")).notes
+    assert both[-2] == f"A: {said}" and "of 8 rollouts" in both[-1]
     listed = found.labels[["gold", "answer", "file", "judge", "rollouts"]].to_numpy().tolist()
     assert listed[:2] == [["0.5", "1/2", "wrong", "right", 2], ["4", "3", "right", "wrong", 1]]
     assert {row[3] for row in listed[2:]} == {"error"} and "1/2" in "\n".join(found.lines())

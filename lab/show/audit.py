@@ -34,6 +34,7 @@ from lab.rollouts.structure import number
 from lab.runs.run_folder import Run
 from lab.shapes import Array
 from lab.show import plots
+from lab.show.labels import judged_beside
 from lab.show.web_page import page_head
 from lab.show.weighting import TITLE, trained_weighting, weight_shares
 
@@ -315,12 +316,8 @@ def audit(
     run = path / "params.json"
     parameters = Run(path).params["parameters"] if run.exists() else None
     labels = weights = None
-    # A training of ours was judged by this judge, or by a reward function of its own.
-    if counts.meaning.get("gold") in {f"`{column}`" for column in counts.stated} and not parameters:
-        from lab.show.labels import judged_beside
-
-        if beside := judged_beside(path, choice, counts.meaning):
-            said, labels = [*said, beside[0]], beside[1]
+    if beside := judged_beside(path, choice, counts):
+        said, labels = [*said, beside[0]], beside[1]
     dead = ((correct == 0) | (correct == n)).mean()
     notes = [
         f"{path}: {groups}; in brackets 95% intervals over problems",

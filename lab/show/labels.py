@@ -9,9 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from lab.judge.verifier import Verifier
 from lab.rollouts.containers import rows_with, table_files
-from lab.rollouts.counting import Choice, is_success
+from lab.rollouts.counting import Choice, Counts, is_success
 from lab.rollouts.structure import cell_of, identity, missing, number, verdict
 
 MOST = 2000  # different pairs of answer and gold that are judged
@@ -19,16 +18,21 @@ SHOWN = 12  # disagreements that are listed
 LONGEST = 80  # characters of an answer in the list
 
 
-def judged_beside(
-    path: Path, choice: Choice, meaning: dict[str, str]
-) -> tuple[str, pd.DataFrame] | None:
+def judged_beside(path: Path, choice: Choice, counts: Counts) -> tuple[str, pd.DataFrame] | None:
     """A sentence on how often the file and the judge agree, and the commonest disagreements.
 
-    `meaning` is that of `Counts`, by which the columns are chosen: an extracted answer is judged as
+    The columns are those of the meaning of `counts`: an extracted answer is judged as
     if it stood in a box, else the text is searched for its answer. Columns of the table: gold,
     answer, file (right or wrong), judge (right, wrong or error), rollouts. None: the rows are no
-    rollouts, or the file does not say what was answered and what was right.
+    rollouts, the file does not say what was answered and what was right, or they are a training of
+    ours, which was judged by this judge, or by a reward function of its own.
     """
+    meaning = counts.meaning
+    of_problems = {f"`{column}`" for column in counts.stated}
+    if meaning.get("gold") not in of_problems or (path / "params.json").exists():
+        return None
+    from lab.judge.verifier import Verifier
+
     columns = {
         role: match[1]
         for role in ("reward", "answer", "text", "gold")
@@ -70,12 +74,14 @@ def judged_beside(
     kinds = differ.groupby(["file", "judge"])["rollouts"].sum()
     told = [f"file {file}, judge {judge}: {times:,}" for (file, judge), times in kinds.items()]
     more = f", the first {MOST:,} of more" if len(judged) == MOST else ""
+    moved = kinds.get(("wrong", "right"), 0) - kinds.get(("right", "wrong"), 0)
     by_kind = f" ({'; '.join(told)})" if told else ""
     sentence = (
         f"the judge of the lab beside the file's labels (`{said}` against `{columns['gold']}`,"
         f" {len(judged):,} different pairs{more}): of {table['rollouts'].sum():,} rollouts it"
         f" disagrees on {differ['rollouts'].sum():,}{by_kind} and cannot"
-        f" read {table['rollouts'][unread].sum():,}"
+        f" read {table['rollouts'][unread].sum():,}; by it the share right is"
+        f" {moved / table['rollouts'].sum():+.3f} of the file's"
     )
     listed = pd.concat((differ, table[unread])).head(SHOWN).reset_index(drop=True)
     for name in ("gold", "answer"):

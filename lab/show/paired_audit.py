@@ -30,6 +30,7 @@ from lab.mathematics.stats import Interval, compare, detectable, mean_interval
 from lab.rollouts.counting import Choice, Counts
 from lab.rollouts.structure import short
 from lab.show.audit import EFFECT, SLACK, Audit, askable, read_counts
+from lab.show.labels import judged_beside
 
 # What two evaluations of the lab must share.
 SHARED_SETTINGS = ("set", "prompt", "n", "temperature", "top_p", "limit", "seed", "reward")
@@ -84,6 +85,9 @@ def audit_pair(first: str | Path, second: str | Path, choice: Choice | None = No
         for by, each in gains.items():
             rows += [(GAIN, by, m, x.point, x.low, x.high) for m, x in zip(ms, each, strict=True)]
     notes.append(_decided_by(pair))
+    for name, path, counts in zip("AB", paths, (a, b), strict=True):
+        if beside := judged_beside(path, choice or Choice(), counts):
+            notes.append(f"{name}: {beside[0]}")
     table = pd.DataFrame(rows, columns=["what", "by", "at", "value", "low", "high"])
     return Audit(notes, float(ks[-1]), table, None, meaning)
 
