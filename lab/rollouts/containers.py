@@ -171,6 +171,7 @@ def _csv(path: Path) -> Table:
         skipped, line = next(((i, line) for i, line in enumerate(file, 1) if line.strip()), (0, ""))
     if not line:
         return [], lambda columns: ()
+    csv.field_size_limit(2**31 - 1)  # a head of thousands of names has one cell by most of these
     heads = {each: next(csv.reader([line], delimiter=each), []) for each in SEPARATORS}
     separator = max(SEPARATORS, key=lambda each: len(heads[each]))
     head = [name.strip() for name in heads[separator]]
