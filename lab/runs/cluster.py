@@ -19,7 +19,6 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lab.configurations.language_models import LanguageModelConfig
@@ -38,32 +37,17 @@ SCRIPTS = PRESETS / "cluster"
 
 @dataclass(frozen=True)
 class Job:
-    """A preset's parameters for `nodes` machines with `gpus` GPUs each."""
+    """A preset's parameters for `nodes` machines with `gpus` GPUs each.
+
+    `recorded` is the configuration as the folder of its `run` names it, `settings` are verl's.
+    """
 
     config: LanguageModelConfig
     nodes: int
     gpus: int
-
-    @property
-    def machines(self) -> dict[str, int]:
-        return {"nodes": self.nodes, "gpus": self.gpus}
-
-    @property
-    def recorded(self) -> LanguageModelConfig:
-        """The configuration as its run folder names it."""
-        return replace(self.config, name=f"{self.config.name}_cluster")
-
-    @property
-    def run(self) -> Run:
-        return Run.of(self.recorded, **self.machines)
-
-    @cached_property
-    def settings(self) -> dict[str, Any]:
-        """verl's settings by key. LabError: something that verl cannot do."""
-        folder = self.run.path
-        return verl_config.settings(
-            self.config, self.nodes, self.gpus, folder, f"{self.config.name}-{folder.name}"
-        )
+    recorded: LanguageModelConfig
+    run: Run
+    settings: dict[str, Any]
 
     @property
     def header(self) -> list[str]:
@@ -129,12 +113,13 @@ def job(name: str, given: dict[str, Any]) -> Job:
             f"{name} trains no language model, and verl trains nothing else: take "
             f"{', '.join(known)}"
         )
-    # Without a trainer: the checks of the single-node trainer do not apply to verl.
-    config = replace(chosen, trainer=None).configure(scale, parameters, ".")
+    # The checks of the single-node trainer do not apply to verl.
+    config = chosen.without_trainer(scale, parameters, ".")
     assert isinstance(config, LanguageModelConfig)
-    cluster_job = Job(config, nodes, gpus)
-    _ = cluster_job.settings  # computed here, so that a job that verl cannot do is refused
-    return cluster_job
+    recorded = replace(config, name=f"{chosen.name}_cluster")
+    run = Run.of(recorded, nodes=nodes, gpus=gpus)
+    settings = verl_config.settings(config, nodes, gpus, run.path, f"{chosen.name}-{run.path.name}")
+    return Job(config, nodes, gpus, recorded, run, settings)
 
 
 def prepare(cluster_job: Job) -> Run:
@@ -148,7 +133,8 @@ def prepare(cluster_job: Job) -> Run:
         raise LabError(
             f"eval_sets = {config.eval_sets}: two of them would have the same file; rename one"
         )
-    run = cluster_job.run.open(cluster_job.recorded, **cluster_job.machines)
+    machines = {"nodes": cluster_job.nodes, "gpus": cluster_job.gpus}
+    run = cluster_job.run.open(cluster_job.recorded, **machines)
     for name, table in tables.items():
         write_parquet(run.path / name, table)
     from omegaconf import OmegaConf

@@ -83,6 +83,14 @@ class Experiment:
         by itself, then the trainer checks them together. LabError: an unknown scale or parameter, a
         wrong type, a value out of range, or values that exclude each other.
         """
+        config = self.without_trainer(scale, given, folder)
+        self.preflight(config)
+        return config
+
+    def without_trainer(
+        self, scale: str, given: Mapping[str, Any] | None = None, folder: str = ""
+    ) -> Config:
+        """`configure` with each value checked by itself: the trainer is not loaded, nor asked."""
         if scale not in self.scales:
             raise unknown(f"scale of {self.name}", scale, self.scales)
         usual, values = self.at("laptop"), self.at(scale)
@@ -95,11 +103,9 @@ class Experiment:
             self.rules[key].checked(f"{self.name}: {key}", value, like=usual[key])
         folder = folder or ("." if self.trainer else str(self.notebook.parent))
         with self._told():
-            config = self.configuration(
+            return self.configuration(
                 name=self.name, scale=scale, code=self.code, folder=folder, **values
             )
-        self.preflight(config)
-        return config
 
     def part_of(self, config: Config) -> Config:
         """The settings of `config` that this experiment has: those of a start (`before`)."""

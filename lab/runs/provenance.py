@@ -15,6 +15,7 @@ from typing import Any
 
 from lab.project import CHECKOUT, IN_CHECKOUT, project
 from lab.runs.contents import code_digest
+from lab.training.cards import cards
 
 PACKAGES = (
     "rlvr-lab numpy scipy torch torchvision scikit-learn papermill matplotlib transformers trl"
@@ -73,7 +74,13 @@ def installed_version(package: str) -> str:
 
 
 def device() -> str:
-    """The accelerator's name, or the processor's with the number of threads torch uses."""
+    """The accelerator's name, or the processor's with the number of threads torch uses.
+
+    Without a GPU, a process that computes nothing with torch, such as that of a report, does not
+    load it to say so.
+    """
+    if "torch" not in sys.modules and not cards():
+        return f"{_processor()}, {os.cpu_count()} threads"
     import torch
 
     from lab.training.device import compute_device

@@ -6,19 +6,8 @@ scale = "laptop"                     # optional
 set = { steps = 200 }                # optional
 grid = { objective = ["rloo", "maxrl"], seed = [0, 1, 2] }
 
-[[claims]]                           # optional, written before the runs: what they are to show
-claim = "MaxRL ends above RLOO in pass@1 by more than 0.02"
-ours.MaxRL = "images: pass@1 where estimator=maxrl"
-ours.RLOO = "images: pass@1 where estimator=rloo"
-expects = "MaxRL > RLOO"             # also "A > B > C", "A = B", "A > 0.1", "A > B; A > C"
-margin = 0.02                        # optional: the least difference claimed, of "=" the largest
-
-`ours` has our numbers by label, each a place: EXPERIMENT: METRIC where KEY=VALUE; KEY=VALUE, or
-SWEEP/EXPERIMENT: ... of another sweep's recorded runs, or FIGURE: COLUMN where ... of what a figure
-draws. All claims of a file are one family: their p-values are adjusted together
-(docs/statistics.md). docs/projects.md has the other keys of a claim.
-
-A table [rates] has the rule that chooses the learning rates of the runs (lab.runs.rates).
+All its claims, [[claims]], are one family: their p-values are adjusted together. A table [rates]
+has the rule that chooses their learning rates (lab.runs.rates). docs/projects.md describes both.
 
 A line `every_record = ["problem", "pass_rate"]` above the runs names columns of the groups that
 `lab record` keeps of every record; without it there are only the groups of the last one.
@@ -269,5 +258,8 @@ def _expand(path: Path, table: dict[str, Any]) -> list[Item]:
 
 
 def _item(chosen: Experiment, scale: str, given: dict[str, Any], waits: bool = False) -> Item:
-    config = chosen.configure(scale, given)
-    return Item(chosen.name, scale, given, config, Run.of(config), waits)
+    config = chosen.without_trainer(scale, given)
+    run = Run.of(config)
+    if not (run.path / "done.json").exists():  # to read what was made, no trainer is loaded
+        chosen.preflight(config)
+    return Item(chosen.name, scale, given, config, run, waits)

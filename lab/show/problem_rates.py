@@ -13,7 +13,6 @@ import pandas as pd
 from lab.errors import LabError, unknown
 from lab.mathematics.pass_rates import mixing
 from lab.mathematics.stats import Over, compare, mean_interval_each
-from lab.show.audit import SLACK, pass_rate_bins
 
 ROW = ["setting", "seed", "problem"]  # identifies a row of pass_rates
 CHANCE = "no change, chance alone"  # in the place of a setting
@@ -189,6 +188,8 @@ def _counts_by_chance(rates: pd.DataFrame, edges: list[float], names: list[str])
     """
     from scipy.stats import binom
 
+    from lab.show.audit import SLACK  # which loads matplotlib: tables do without
+
     n = rates["n"].astype(int)
     right = (rates["pass_rate"] * n).round().astype(int)
     p, mass, *_ = mixing(n, right, slack=SLACK)
@@ -204,6 +205,8 @@ def _counts_by_chance(rates: pd.DataFrame, edges: list[float], names: list[str])
 
 def _bins(*tables: pd.DataFrame) -> tuple[list[float], list[str]]:
     """The bins that every table can tell apart. LabError: it has one rollout a problem."""
+    from lab.show.audit import pass_rate_bins
+
     n = min(table["n"].max() for table in tables)
     if n < 2:
         raise LabError(
