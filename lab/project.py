@@ -1,15 +1,6 @@
 """The project in which a command works: a repository of one's own, or the lab's.
 
-A project is a folder whose pyproject.toml has a table [tool.lab]; every path in it is relative to
-that file, and every key may be left out:
-
-[tool.lab]
-plugins = ["estimators.py"]  # files, presets or modules (lab.plugins); none
-runs = "runs"                # run folders; the variable LAB_RUNS and `lab --runs` go first
-results = "data/results"     # the measurements that `lab record` keeps
-sweeps = "sweeps"            # sweep files, with their claims
-figures = "figures"          # one script a figure, and in out/ what it drew
-
+A project is a folder whose pyproject.toml has a table [tool.lab]; docs/projects.md lists its keys.
 `lab init NAME` makes one. The lab's own repository is one, too.
 """
 
@@ -17,8 +8,6 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -64,21 +53,6 @@ def project() -> Project:
     handed = os.environ.get(VARIABLE)
     folder = Path(handed or Path.cwd())
     return declared(folder) or _project(CHECKOUT if IN_CHECKOUT and not handed else folder, {})
-
-
-@contextmanager
-def environment(**values: str) -> Iterator[None]:
-    """Environment variables of this process, and of those that it starts, while it is active."""
-    before = {key: os.environ.get(key) for key in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for key, value in before.items():
-            if value is None:
-                del os.environ[key]
-            else:
-                os.environ[key] = value
 
 
 def declared(folder: Path) -> Project | None:

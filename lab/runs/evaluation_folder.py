@@ -157,6 +157,7 @@ def sample(
         "prompts": digest(prompts),
     }
     part_answers = min(whole("part", part), PART_TOKENS // sampling.max_tokens)
+    per_part = max(1, part_answers // sampling.n)
     asked = stored | settings
     evaluation = Evaluation(Path(folder))
     path = evaluation.path
@@ -173,9 +174,22 @@ def sample(
                 f" {asked.get(key)!r} was requested: choose another folder, or request the"
                 " stored settings"
             )
-        if not evaluation.finished:
-            per_part = max(1, part_answers // sampling.n)
-            _complete(evaluation, engine, loaded, prompts, sampling, per_part)
+        if evaluation.finished:
+            return evaluation
+        ids, n, paths = [problem.id for problem in loaded.problems], sampling.n, evaluation.files()
+        # A part holds complete problems, so the rows say how many problems are finished.
+        first = sum(_read(part).metadata.num_rows for part in paths) // n
+        progress = {"total": len(ids) * n, "initial": first * n, "desc": path.name}
+        with tqdm(**progress, unit="answer", smoothing=0) as bar:
+            for number, start in enumerate(range(first, len(ids), per_part), start=len(paths)):
+                end = start + per_part
+                # The engine seeds each problem by its number in the whole set, not in the part.
+                answers = engine.sample(prompts[start:end], sampling, start)
+                table = _sample_table(ids[start:end], answers, n)
+                write_parquet(evaluation.part_path(number), table)
+                bar.update(len(table))
+        tokens = sum(int(part["tokens"].sum()) for part in evaluation.samples(["tokens"]))
+        write_json(path / "done.json", {"answers": len(ids) * n, "tokens": tokens})
     return evaluation
 
 
@@ -203,33 +217,6 @@ def request_settings(loaded: ProblemSet, prompt: Prompt, sampling: Sampling) -> 
         "limit": sampling.max_tokens,
         "seed": sampling.seed,
     }
-
-
-def _complete(
-    evaluation: Evaluation,
-    engine: Engine,
-    loaded: ProblemSet,
-    prompts: Sequence[str],
-    sampling: Sampling,
-    per_part: int,
-) -> None:
-    """Sample the missing answers, `per_part` problems at a time, and write done.json."""
-    n, paths = sampling.n, evaluation.files()
-    ids = [problem.id for problem in loaded.problems]
-    # A part holds complete problems, so the rows say how many problems are finished.
-    first = sum(_read(path).metadata.num_rows for path in paths) // n
-    with tqdm(
-        total=len(ids) * n, initial=first * n, unit="answer", desc=evaluation.path.name, smoothing=0
-    ) as bar:
-        for number, start in enumerate(range(first, len(ids), per_part), start=len(paths)):
-            end = start + per_part
-            # The engine seeds each problem by its number in the whole set, not in the part.
-            answers = engine.sample(prompts[start:end], sampling, start)
-            table = _sample_table(ids[start:end], answers, n)
-            write_parquet(evaluation.part_path(number), table)
-            bar.update(len(table))
-    tokens = sum(int(part["tokens"].sum()) for part in evaluation.samples(["tokens"]))
-    write_json(evaluation.path / "done.json", {"answers": len(ids) * n, "tokens": tokens})
 
 
 def _sample_table(ids: Sequence[str], answers: Sequence[Sequence[Completion]], n: int) -> pa.Table:

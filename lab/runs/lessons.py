@@ -17,15 +17,17 @@ from __future__ import annotations
 
 import base64
 import io
+import os
 import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import mock
 
 from lab.configurations import Config
 from lab.errors import LabError
-from lab.project import CHECKOUT, environment
+from lab.project import CHECKOUT
 from lab.runs.experiments import NOTEBOOKS, experiment, experiments
 from lab.runs.notebooks import run_notebook
 from lab.runs.run_folder import write_atomically
@@ -75,7 +77,7 @@ def write_lesson(name: str) -> Path:
     notebook = experiment(name).notebook
     with tempfile.TemporaryDirectory() as folder:
         # A folder of its own, so that nothing is taken from earlier runs.
-        with environment(**MACHINE, LAB_RUNS=folder):
+        with mock.patch.dict(os.environ, MACHINE, LAB_RUNS=folder):
             run = run_notebook(lesson_configuration(name))
         lesson = with_outputs(notebook, run.path / "notebook.ipynb")
     write_atomically(notebook, nbformat.writes(lesson) + "\n")

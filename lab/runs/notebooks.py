@@ -8,10 +8,11 @@ import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 from lab.configurations import Config
 from lab.errors import LabError
-from lab.project import CHECKOUT, VARIABLE, environment, project
+from lab.project import CHECKOUT, VARIABLE, project
 from lab.runs.experiments import NOTEBOOKS, Experiment, experiment
 from lab.runs.readiness import require_ready
 from lab.runs.run_folder import Run
@@ -104,8 +105,8 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
         if asked:
             raise Terminated("stopped by SIGTERM; the same command goes on from here") from cause
 
-    handed_on = environment(**{VARIABLE: str(project().root)})  # the kernel's folder is another
-    with on_sigterm(stop), handed_on:
+    handed_on = {VARIABLE: str(project().root)}  # the kernel's folder is another
+    with on_sigterm(stop), mock.patch.dict(os.environ, handed_on):
         try:
             executed = papermill.execute_notebook(
                 notebook,

@@ -1,16 +1,10 @@
-"""Learning rates that a sweep file chooses by a rule of its own, before its runs.
+"""Learning rates that a sweep file chooses before its runs, by the rule in its table [rates].
 
-[rates]
-grid = [0.01, 0.03, 0.1]
-seeds = [101, 102, 103]                  # none of those of the runs
-metric = "pass@1"                        # or any metric of the records of which more is better
-set = { evaluated_on = "validation" }    # optional: how these runs differ from the others
-
-Each setting of the file (its parameters but for the seed) is trained at every rate with these
-seeds. Its runs then take the rate with the highest mean at the last step, of equal ones the
-smallest. Where that is the smallest or the largest of those tried, the next one, by the factor
-between the last two, is tried as well, until it is not, four have been added at that end, or there
-is no such rate.
+Each setting of the file (its parameters but for the seed) is trained at every rate of `grid` with
+each of `seeds`. Its runs then take the rate with the highest mean of `metric` at the last step, of
+equal ones the smallest. Where that is the smallest or the largest of those tried, the next one, by
+the factor between the last two, is tried as well, until it is not, four have been added at that
+end, or there is no such rate.
 """
 
 from __future__ import annotations
@@ -36,7 +30,7 @@ USUAL = ("pass@1", "train pass@1", "accuracy", "log-likelihood", "solved", "mean
 
 @dataclass(frozen=True)
 class Rule:
-    """A table [rates] of a sweep file, see above."""
+    """A table [rates] of a sweep file; `set` is how its runs differ from the others."""
 
     grid: list[float]
     seeds: list[int]

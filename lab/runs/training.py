@@ -143,17 +143,6 @@ class Pace:
         return time.monotonic() - self.last >= interval
 
 
-def _release(state: dict[str, Any] | None) -> None:
-    """Release the tensors of a checkpoint after the trainer has loaded them.
-
-    They are mapped from a file, and the disk space of a deleted file is not freed while it is
-    mapped: next to the two newer checkpoints it would be a third. The trainer's frames still hold
-    the dictionary, so it is emptied.
-    """
-    if state:
-        state.clear()
-
-
 def _complete(run: Run, config: Config, pace: Pace, shown: Shown, finish: bool) -> None:
     """Finish a run, after the training that it starts from; `finish` writes done.json."""
     with run.lock("train"):
@@ -222,7 +211,10 @@ def _continue(
             pace.wrote(began)
 
         for output, seconds in timed(trainer):
-            _release(state)
+            if state:
+                # The trainer has loaded it. Its tensors are mapped from a file, whose space is not
+                # freed before, and the trainer's frames still hold the dictionary.
+                state.clear()
             # On resume a trainer repeats the output of the checkpoint's own step.
             if output.step > step:
                 last = output
