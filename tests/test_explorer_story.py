@@ -361,6 +361,10 @@ def test_every_scene_has_its_picture_and_its_words_in_the_order_of_the_story(fro
     told = front("story", script)
     assert json.loads((folder / "scenes.json").read_text(encoding="utf-8")) == told
     assert {path.stem for path in folder.glob("*.png")} == {scene["name"] for scene in told}
+    shown = re.findall(
+        r"^## (.+)\n\n(.+)\n\n!\[\]\((.+)\.png\)$", (folder / "README.md").read_text(), re.M
+    )
+    assert shown == [(scene["title"], scene["lead"], scene["name"]) for scene in told]
 
 
 def test_a_link_on_a_site_leads_by_the_scenes_own_page_to_its_value(chromium, tmp_path):

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 908f4359422086d7652a77085fdd5f41fce43f7ddc0ff3a319112d928e11d83b
+// Built by `npm run build` from lab/explorer/front; sources sha256 17cc76c0f7cfb4a6b3cb726ce188071b6179cdb03a174bd36a4c66b39803d1f2
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -11087,7 +11087,7 @@ function openWorkbench(hash, embed) {
   const root = document.createElement("div"), explorer = new Explorer(root, store);
   explorer.say.textContent = fault;
   root.toggleAttribute("data-embed", embed);
-  root.querySelector(".tools").prepend(h("a", { class: "story", href: "#start" }, "The story in seven steps"));
+  root.querySelector(".tools").prepend(h("a", { class: "story", href: "#start" }, "The story from the start"));
   let timer;
   store.listen(() => {
     clearTimeout(timer);

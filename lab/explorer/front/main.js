@@ -82,7 +82,7 @@ function openWorkbench(hash, embed) {
     explorer = new Explorer(root, store);
   explorer.say.textContent = fault;
   root.toggleAttribute("data-embed", embed);
-  root.querySelector(".tools").prepend(h("a", { class: "story", href: "#start" }, "The story in seven steps"));
+  root.querySelector(".tools").prepend(h("a", { class: "story", href: "#start" }, "The story from the start"));
   let timer;
   store.listen(() => {
     clearTimeout(timer);
