@@ -29,8 +29,9 @@ from lab.training.device import compute_device
 KNOWN = {name: model["architecture"] for name, model in MODELS.items() if "architecture" in model}
 # GiB; assumed, not measured: the CUDA context, cuBLAS's and NCCL's workspaces, fragmentation.
 CONTEXT = 2.0
-# GiB that vLLM leaves free beside that, for what an estimate has wrong.
-RESERVE = 3.0
+# GiB that vLLM leaves free beside that: 3 for what an estimate has wrong, and 1 for pages of which
+# an update left a part in use.
+RESERVE = 4.0
 # GiB; assumed, not measured: CUDA graphs and buffers that vLLM keeps while it sleeps.
 ASLEEP = 1.5
 # Sequences that vLLM decodes together: its own default on a GPU of 80 GB.
