@@ -1,5 +1,6 @@
 """The small language model: transformers' Qwen2, number by number; attention in two parts."""
 
+import inspect
 import itertools
 from collections import Counter
 from contextlib import nullcontext
@@ -12,13 +13,13 @@ from torch import nn
 from torch._dynamo.utils import counters
 
 from lab.errors import LabError
-from lab.toy import fused_attention
+from lab.toy import fused_attention, transformer
 from lab.toy.fused_attention import attend_fused
 from lab.toy.transformer import (
     Transformer,
     TransformerConfig,
     attend,
-    compile_elementwise,
+    compile_blocks,
     fresh_transformer,
 )
 
@@ -167,6 +168,8 @@ def test_more_rollouts_than_a_kernel_has_blocks_are_attended_to_in_parts(monkeyp
 def compiler(monkeypatch):
     """torch.compile as in a new process: vLLM's engine for CPUs switches it off for its own."""
     monkeypatch.delenv("TORCHDYNAMO_DISABLE", raising=False)
+    for name in ("products", "rotate", "gate", "add_and_normalise"):  # their shapes are not checked
+        monkeypatch.setattr(transformer, name, inspect.unwrap(getattr(transformer, name)))
     torch._dynamo.reset()
     with torch._dynamo.config.patch(disable=False):
         yield
@@ -179,7 +182,7 @@ def test_compiled_parts_compute_what_the_plain_ones_do_and_are_compiled_whole(
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
     counters.clear()
     models = [perturbed(Transformer(TINY)) for _ in range(2)]
-    compile_elementwise(models[1])
+    compile_blocks(models[1])
     found = []
     for model in models:
         hidden, _ = model.prefill(tokens_for(TINY))
@@ -187,7 +190,7 @@ def test_compiled_parts_compute_what_the_plain_ones_do_and_are_compiled_whole(
         found.append([hidden, *(weight.grad for weight in model.parameters())])
     for plain, compiled in zip(*found, strict=True):
         assert plain.abs().max() > 0 and torch.allclose(plain, compiled, rtol=1e-4, atol=1e-5)
-    assert counters["stats"]["unique_graphs"] >= 3 and not counters["graph_break"]
+    assert counters["stats"]["unique_graphs"] >= 2 and not counters["graph_break"]
 
 
 @pytest.mark.parametrize("half", [True, False])
@@ -206,14 +209,14 @@ def test_a_long_process_meets_few_shapes(half, compiler, monkeypatch):
 
     model = Transformer(TINY)
     monkeypatch.setattr(torch, "compile", counted)
-    compile_elementwise(model)
+    compile_blocks(model)
     for gradients in (True, False):
         for shape in ((2, 9), (3, 7), (2, 3, 1), (2, 3, 4), (5,), (6,)):
             precision = torch.autocast("cpu", torch.bfloat16) if half else nullcontext()
             with torch.set_grad_enabled(gradients), precision:
                 tokens = torch.zeros(shape, dtype=torch.int64)
                 model(tokens, tokens, lambda layer, q, k, v: q)
-    assert len(compiled) == 3 and max(compiled.values()) < 6
+    assert len(compiled) == 2 and max(compiled.values()) < 6
 
 
 # --- Weights that follow from the seed ----------------------------------------------------------

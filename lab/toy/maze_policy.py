@@ -30,7 +30,7 @@ from lab.toy.transformer import (
     Transformer,
     TransformerConfig,
     attend,
-    compile_elementwise,
+    compile_blocks,
 )
 from lab.toy.tree_sampling import (
     CUDAGraphSampler,
@@ -369,7 +369,7 @@ def load_policy(state: dict[str, Tensor], config: MazeStartConfig) -> MazePolicy
 def make_policy(model: Transformer, config: MazeStartConfig) -> MazePolicy:
     """A policy with the mazes of its evaluations on the computing device."""
     if config.compile_model and compute_device().type == "cuda":
-        compile_elementwise(model)
+        compile_blocks(model)
     return MazePolicy(model.to(compute_device()), evaluation_set(config, compute_device()), config)
 
 

@@ -8,7 +8,7 @@ share the keys and values of its prompt, which are computed once a problem, and 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -110,13 +110,59 @@ def add_and_normalise(
     return x, F.rms_norm(x, (x.shape[-1],), weight, RMS_NORM_EPS).to(kind)
 
 
+Weights = Sequence[tuple[Tensor, Tensor | None]]  # and biases, of several products of one input
+
+
+def products(x: Tensor, weights: Weights, together: bool) -> Sequence[Tensor]:
+    """x times each of the weights; `together` in one product of matrices, which reads x once."""
+    if not together:
+        return [F.linear(x, weight, bias) for weight, bias in weights]
+    biases = [bias for _, bias in weights if bias is not None]
+    whole = torch.cat([weight for weight, _ in weights])
+    made = F.linear(x, whole, torch.cat(biases) if biases else None)
+    return made.split([len(weight) for weight, _ in weights], -1)
+
+
+def before_attention(
+    normed: Float[Tensor, "tokens width"],
+    weights: Weights,
+    angles: tuple[Tensor, Tensor],
+    head_size: int,
+    together: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values "tokens heads head_size"; queries and keys are rotated."""
+    made = products(normed, weights, together)
+    q, k, v = (each.unflatten(-1, (-1, head_size)) for each in made)
+    return rotate(q, *angles), rotate(k, *angles), v
+
+
+def after_attention(
+    x: Float[Tensor, "tokens width"],
+    attended: Float[Tensor, "tokens heads head_size"],
+    weights: tuple[Tensor, Weights, Tensor],
+    norms: tuple[Tensor, Tensor],
+    kind: torch.dtype,
+    together: bool,
+) -> tuple[Float[Tensor, "tokens width"], Float[Tensor, "tokens width"]]:
+    """The residual stream after a block, and normalised with the second of the norms' weights.
+
+    `kind` is the type in which products take what they multiply.
+    """
+    out, gate_and_up, down = weights
+    x, normed = add_and_normalise(x, F.linear(attended.flatten(-2), out), norms[0], kind)
+    # No names for large intermediate values, so that they are freed at once.
+    normed = gate(*products(normed, gate_and_up, together))
+    return add_and_normalise(x, F.linear(normed, down), norms[1], kind)
+
+
 class Block(nn.Module):
     """Attention and a gated feed-forward network, each with a norm before it and a residual."""
 
-    # What it computes between its products of matrices: see `compile_elementwise`.
-    rotate = staticmethod(rotate)
-    gate = staticmethod(gate)
-    add_and_normalise = staticmethod(add_and_normalise)
+    # Its halves, which take weights as arguments, so that all blocks share what is compiled of
+    # them; see `compile_blocks`.
+    before_attention = staticmethod(before_attention)
+    after_attention = staticmethod(after_attention)
+    together = False  # see `products`
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -125,7 +171,7 @@ class Block(nn.Module):
         self.head_size = head_size
         self.input_layernorm = nn.RMSNorm(width)
         self.post_attention_layernorm = nn.RMSNorm(width)
-        self.self_attn = nn.ModuleDict(
+        self.self_attn: Any = nn.ModuleDict(
             {
                 "q_proj": nn.Linear(width, config.num_attention_heads * head_size),
                 "k_proj": nn.Linear(width, config.num_key_value_heads * head_size),
@@ -133,7 +179,7 @@ class Block(nn.Module):
                 "o_proj": nn.Linear(config.num_attention_heads * head_size, width, bias=False),
             }
         )
-        self.mlp = nn.ModuleDict(
+        self.mlp: Any = nn.ModuleDict(
             {
                 "gate_proj": nn.Linear(width, config.intermediate_size, bias=False),
                 "up_proj": nn.Linear(width, config.intermediate_size, bias=False),
@@ -154,18 +200,15 @@ class Block(nn.Module):
 
         `normed` is `x` normalised with the weight of the block's first norm.
         """
-        kind, attn, mlp = normed.dtype, self.self_attn, self.mlp
-        q, k, v = (
-            attn[name](normed).unflatten(-1, (-1, self.head_size))
-            for name in ("q_proj", "k_proj", "v_proj")
-        )
-        # No names for large intermediate values, so that they are freed at once.
-        attended = attention(layer, self.rotate(q, *angles), self.rotate(k, *angles), v).flatten(-2)
-        del q, k, v
-        norm = self.post_attention_layernorm.weight
-        x, normed = self.add_and_normalise(x, attn["o_proj"](attended), norm, kind)
-        normed = self.gate(mlp["gate_proj"](normed), mlp["up_proj"](normed))
-        return self.add_and_normalise(x, mlp["down_proj"](normed), next_norm, kind)
+        attn, mlp = self.self_attn, self.mlp
+        weights = [(attn[each].weight, attn[each].bias) for each in ("q_proj", "k_proj", "v_proj")]
+        given = self.before_attention(normed, weights, angles, self.head_size, self.together)
+        attended = attention(layer, *given)
+        del given
+        gate_and_up = [(mlp[each].weight, None) for each in ("gate_proj", "up_proj")]
+        after = attn["o_proj"].weight, gate_and_up, mlp["down_proj"].weight
+        norms = self.post_attention_layernorm.weight, next_norm
+        return self.after_attention(x, attended, after, norms, normed.dtype, self.together)
 
 
 def type_for_products(x: Tensor) -> torch.dtype:
@@ -248,18 +291,18 @@ class Transformer(nn.Module):
         return self(tokens, positions, causal), cache
 
 
-def compile_elementwise(model: Transformer) -> None:
-    """Let torch.compile make one or two kernels of each function between products of matrices.
+def compile_blocks(model: Transformer) -> None:
+    """Let torch.compile make few kernels of each block's two halves, before and after attention.
 
-    Plain, each reads and writes its tensors several times, which takes longer than the products on
-    a GPU. The numbers are the same to within rounding: intermediate results are not rounded to
-    bfloat16. Shapes are not checked.
+    Plain, whatever lies between products of matrices reads and writes its tensors several times,
+    which takes longer than the products on a GPU, and the host starts each kernel. The numbers are
+    the same to within rounding: intermediate results are not rounded to bfloat16.
     """
-    functions: list[Callable[..., Any]] = [rotate, gate, add_and_normalise]
-    for plain in functions:
-        compiled = torch.compile(inspect.unwrap(plain))
-        for block in model.model.layers:
-            setattr(block, plain.__name__, compiled)
+    plain = before_attention, after_attention
+    halves = [torch.compile(inspect.unwrap(half)) for half in plain]  # shapes are not checked
+    for block in model.model.layers:
+        block.before_attention, block.after_attention = halves
+        block.together = True
 
 
 def attend(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys, causal: bool) -> Queries:
