@@ -2,9 +2,11 @@
 
 import pandas as pd
 import pytest
+from refusals import refusal
 from scipy.stats import ttest_1samp
 
 from lab.errors import LabError
+from lab.runs import Experiment
 from lab.runs import results as found_results
 from lab.runs.run_folder import Run
 from lab.runs.sweep_file import read_sweep
@@ -56,6 +58,17 @@ def test_results_of_unfinished_or_unrecorded_runs_are_refused_with_the_command_t
         results("tiny", "tabular")
     with pytest.raises(LabError, match="4 of 4 runs of tabular in sweeps/tiny.toml have not"):
         record(places / "sweeps/tiny.toml")
+
+
+def test_the_trainer_of_finished_runs_is_not_asked_about_them_again(places, ran, monkeypatch):
+    def refuses(*_):
+        raise LabError("asked")
+
+    monkeypatch.setattr(Experiment, "preflight", refuses)
+    sweep = places / "sweeps/tiny.toml"
+    assert [item.run for item in read_sweep(sweep).items] == ran
+    (ran[0].path / "done.json").unlink()
+    assert refusal(read_sweep, sweep) == "asked"
 
 
 def test_an_unknown_sweep_names_the_nearest(places):
