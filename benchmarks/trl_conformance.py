@@ -1,7 +1,7 @@
 """TRL's own tests of its GRPO trainer, run with the lab's trainer in its place.
 
-    python tests/trl_conformance.py tests/test_grpo_trainer.py    # TRL's file, with its neighbours
-    python tests/trl_conformance.py FILE --trainer trl            # TRL's own trainer: the control
+    python benchmarks/trl_conformance.py tests/test_grpo_trainer.py  # TRL's, with its neighbours
+    python benchmarks/trl_conformance.py FILE --trainer trl  # TRL's own trainer: the control
 
 The file's folder must be TRL's `tests`, from which it imports. Nothing is taken from the network:
 the names under `trl-internal-testing/` are folders of a temporary directory, in which the tests
@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+TINY = Path(__file__).parents[1] / "data" / "models" / "tiny"
 # TRL's advantages: (r - mean) / (std + 1e-4), and 0 in a group of one
 ESTIMATOR = "grpo(ddof=1, eps=1e-4, singleton='zero')"
 TRAINERS = ("lab", "trl")
@@ -112,7 +112,6 @@ def deselection(name: str) -> str | None:
 def make_hub(folder: Path) -> None:
     """Write the models and the data that the tests name into `folder`/trl-internal-testing."""
     import torch
-    from smoke_trainings import TINY
     from transformers import (
         AutoConfig,
         AutoModelForCausalLM,
