@@ -54,8 +54,9 @@ PYTEST = $(BIN)/python -m pytest --numprocesses $$($(BIN)/python -c "import os; 
 test: setup-llm ## run all tests but those of test-lessons, one file at a time in each of several processes
 	$(PYTEST) --dist loadfile --ignore tests/test_lesson_outputs.py
 
+# One process a core: each waits for one that computes, and begins with ten seconds of imports.
 test-lessons: setup-llm ## execute every lesson and compare it with its committed outputs: four minutes on two cores
-	$(PYTEST) --dist worksteal tests/test_lesson_outputs.py
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist worksteal tests/test_lesson_outputs.py
 
 test-fast: setup ## run the tests that need no training, in less than a minute
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 $(FAST:%=tests/test_%.py)

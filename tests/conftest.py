@@ -2,26 +2,25 @@
 process left behind.
 """
 
-import concurrent.futures
 import gc
 import multiprocessing
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections import Counter
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from textwrap import indent
 
+import forked
 import pytest
 import shape_checks
 from browser import FRONT, browser, served
-from forked import Forked, group_lives
+from forked import Forked, Started
 
 shape_checks.install()  # before anything imports the lab
 
@@ -74,6 +73,40 @@ def trained(tmp_path_factory, runs):
         return Run(shutil.copytree(ORIGINALS[key], Run.of(config).path))
 
     return give
+
+
+COUNTED: dict[str, object] = {}  # the costs that `counted_once` keeps
+
+
+@pytest.fixture(scope="module")
+def counted_once():
+    """The costs of a training are counted once in a process; of a toy world the settings of all
+    cards are one.
+    """
+    from lab.runs.experiments import experiment, experiments
+
+    trained = [experiment(name) for name in experiments() if experiment(name).trainer]
+
+    def counted(config, real):
+        unread = {"device_memory": 0} if "toy" in real.__module__ else {}
+        key = f"{config.name} {config.settings() | unread}"
+        if key not in COUNTED:
+            COUNTED[key] = real(config)
+        return COUNTED[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in {one.module for one in trained if hasattr(one.module, "costs")}:
+            patch.setattr(module, "costs", partial(counted, real=module.costs))
+        yield
+
+
+@pytest.fixture(scope="module")
+def defaults_read_once():
+    """The defaults of verl are read once, and not again for every configuration."""
+    configs = import_module("lab.show.training_configs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(configs, "read_yaml", cache(configs.read_yaml))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -150,21 +183,24 @@ def vllm_installed():
         pytest.skip("vLLM is not installed (make setup-llm says why)")
 
 
-# Files that ask for the same counts of the memory of language models, which take seconds each and
-# are kept in a process: they run in the same one.
-TOGETHER = dict.fromkeys(
-    (
-        f"tests/test_{name}.py"
-        for name in ("cli", "experiments", "lm_on_gpus", "papers", "readiness")
-    ),
-    "counts of memory",
-)
-# Files that take half a minute and more, longest first: begun last, one of them would run alone.
+# Files that run in one process, because it keeps what takes seconds to make: counts of memory and
+# what is read of recorded runs; the server whose forks are commands (`forked.py`).
+TOGETHER = {
+    f"tests/test_{name}.py": group
+    for group, names in {
+        "counts": "cli experiments lm_on_gpus papers readiness rehearsal verdicts verdicts_again",
+        "forks": "checkpoints identity notebooks plugins progress run_folder sweep training",
+        "forks of language models": "cluster former_names imagenet lm_trainer loop model_evaluation"
+        " reproduction trl",
+    }.items()
+    for name in names.split()
+}
+# Files that take half a minute and more, or begin a group of TOGETHER: begun last, one of them
+# would run alone.
 LONGEST = (
-    "figures readiness cuda_operators maze explorer_browser verifier lm_trainer notebooks loop"
-    " progress ray_executor costs site toy maze_likelihood checkpoints"
-    " explorer_accessibility training sweep catalogue explorer_story report engines cluster install"
-    " gpu_configuration lessons"
+    "checkpoints readiness lm_trainer site figures explorer_browser cuda_operators ray_executor"
+    " maze verifier engines costs toy maze_likelihood explorer_accessibility report projects"
+    " catalogue explorer_story rates package verl install gpu_configuration lessons"
 ).split()
 
 
@@ -211,82 +247,50 @@ def environment(added: dict[str, str]) -> dict[str, str]:
     return os.environ | {"PYTHONPATH": path} | added
 
 
-class Started:
-    """A process in a session of its own, so that it can be killed alone or with all that it
-    started.
+def _started(make):
+    """A function that starts processes by `make`; whatever still runs when the test ends is
+    killed.
     """
+    made = []
 
-    def __init__(self, words, cwd, env) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, *map(str, words)],
-            cwd=cwd,
-            env=environment(env),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )  # heeds Ctrl-C
+    def begin(*words, **options):
+        made.append(make(*words, **options))
+        return made[-1]
 
-    @property
-    def group_lives(self) -> bool:
-        return group_lives(self.process.pid)
-
-    def finish(self, timeout: float = 120) -> subprocess.CompletedProcess:
-        out, err = self.process.communicate(timeout=timeout)
-        return subprocess.CompletedProcess(self.process.args, self.process.returncode, out, err)
-
-    def kill(self) -> None:
-        """SIGKILL to this process alone; what it started lives on."""
-        self.process.kill()
-        self.process.wait()
-
-    def kill_group(self, how: int = signal.SIGKILL) -> None:
-        try:
-            os.killpg(self.process.pid, how)
-        except ProcessLookupError:
-            pass
-        if how == signal.SIGKILL:
-            self.process.wait()
+    yield begin
+    for one in made:
+        one.kill_group()
+        for pipe in one.pipes:
+            pipe.close()
 
 
 @pytest.fixture
 def start():
-    """Start Python with the words given, in the project or in `cwd`, with `env` added.
-
-    Whatever still runs when the test ends is killed.
-    """
-    started = []
-
-    def begin(*words, cwd=ROOT, **env) -> Started:
-        started.append(Started(words, cwd, env))
-        return started[-1]
-
-    yield begin
-    for one in started:
-        one.kill_group()
-        for pipe in (one.process.stdout, one.process.stderr):
-            pipe.close()
+    """Start Python with the words given, in the project or in `cwd`, with `env` added."""
+    yield from _started(lambda *words, cwd=ROOT, **env: Started(words, cwd, environment(env)))
 
 
 @pytest.fixture
 def fork(tmp_path_factory):
     """Start `lab WORDS`, `-m MODULE WORDS` or `-c CODE` as `start` does, in a process that has
-    imported already what the lab needs (`forked.py`).
-
-    Whatever still runs when the test ends is killed.
+    imported already what the lab needs (`forked.py`); its output goes to the terminal, where one
+    is given.
     """
-    started = []
 
-    def begin(*words, cwd=ROOT, **env) -> Forked:
+    def make(*words, cwd=ROOT, terminal=None, **env):
         folder = tmp_path_factory.mktemp("forked")
-        started.append(Forked(words, cwd, environment(env), folder))
-        return started[-1]
+        return Forked(words, cwd, environment(env), folder, terminal)
 
-    yield begin
-    for one in started:
-        one.kill_group()
+    yield from _started(make)
+
+
+@pytest.fixture
+def forks(tmp_path, monkeypatch):
+    """Kernels, workers of sweeps and parts of rehearsals that this process starts are forks of it,
+    and not processes that import everything anew.
+    """
+    monkeypatch.setattr(forked, "_stacks", str(tmp_path / "stacks"), raising=False)
+    monkeypatch.setattr(subprocess, "_fork_exec", forked._fork_or_exec)
 
 
 @pytest.fixture
@@ -342,29 +346,6 @@ def ends():
         child.join()
         assert not hangs, f"hung: it had not ended after {seconds} s"
         assert child.exitcode == 0
-
-    return call
-
-
-@pytest.fixture(scope="session")
-def returned():
-    """What a function without arguments returns, called in a thread: for one that waits for other
-    processes. Where it does not return, the test fails as hung.
-    """
-
-    def call(function, seconds: float = 600):
-        outcome = concurrent.futures.Future()
-
-        def run() -> None:
-            try:
-                outcome.set_result(function())
-            except BaseException as error:
-                outcome.set_exception(error)
-
-        threading.Thread(target=run, daemon=True).start()
-        done, _ = concurrent.futures.wait([outcome], seconds)
-        assert done, f"hung: it had not returned after {seconds} s"
-        return outcome.result()
 
     return call
 

@@ -23,6 +23,7 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import thread as pools
 from contextlib import suppress
+from importlib import import_module
 from multiprocessing import resource_tracker
 from pathlib import Path
 
@@ -31,26 +32,13 @@ import psutil
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
     [
-        "lab.runs.training",
-        "lab.runs.notebooks",
-        "lab.show.plots",
-        "lab.toy.images",
-        "lab.toy.maze",
-        "lab.llm.train.trainer",
-        "lab.llm.train.trl_trainer",
-        "torchvision.models.resnet",
-        "sklearn.datasets",
-        "sklearn.model_selection",
-        "papermill",
-        "ipykernel.kernelapp",
+        *"lab.runs.training lab.runs.notebooks lab.show.plots lab.toy.images lab.toy.maze".split(),
+        *"lab.llm.train.trainer lab.llm.train.trl_trainer torchvision.models.resnet".split(),
+        *"sklearn.datasets sklearn.model_selection papermill ipykernel.kernelapp".split(),
     ]
 )
-MODULES = (
-    "lab",
-    "lab.runs.processes",
-    "lab.runs.measurements",
-    "ipykernel_launcher",
-)  # what a fork runs where a command starts Python with -m
+# What a fork runs where a command starts Python with -m.
+MODULES = ("lab", "lab.runs.processes", "lab.runs.measurements", "ipykernel_launcher")
 # What Popen calls to start a process; its arguments are the same in all versions from 3.11 on.
 fork_exec = subprocess._fork_exec
 
@@ -81,6 +69,8 @@ def _run(words: list[str], cwd: str, env: dict[str, str], out: str, err: str, st
 
 
 def _begin(cwd: str, env: dict[str, str]) -> None:
+    # The descriptors may be pipes now, where they were files in which a stream has a place.
+    sys.stdout, sys.stderr = (open(number, "w", buffering=1, closefd=False) for number in (1, 2))
     os.environ.clear()
     os.environ.update(env)
     faulthandler.register(signal.SIGUSR1, open(_stacks, "a"))
@@ -149,9 +139,10 @@ def _as_if_new(words: list[str], cwd: str, env: dict[str, str]) -> None:
             if hasattr(owner, lock):
                 delattr(owner, lock)
     if words[0] == "ipykernel_launcher":  # matplotlib asks for it when it is imported
-        sys.modules["matplotlib"].rcParams["backend"] = "module://matplotlib_inline.backend_inline"
-    # The descriptors may be pipes now, where they were files in which a stream has a place.
-    sys.stdout, sys.stderr = (open(number, "w", buffering=1, closefd=False) for number in (1, 2))
+        pyplot = import_module("matplotlib.pyplot")
+        pyplot.close("all")
+        pyplot.rcParams["backend"] = "module://matplotlib_inline.backend_inline"
+        pyplot._backend_mod = None  # chosen at the next figure, as if none had been drawn
     _begin(cwd, env)
     _run_module(words[0], words[1:])
 
@@ -206,6 +197,16 @@ class Process:
         return self._errors.open()
 
 
+def wait(condition: Callable, process=None, seconds: float = 120):
+    """The first true value of `condition()`, which must come while the process lives."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert process is None or process.poll() is None, process.stderr and process.stderr.read()
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.01)
+    return value
+
+
 def group_lives(leader: int) -> bool:
     """Whether a process lives in the group that this one leads, or led."""
     try:
@@ -215,41 +216,34 @@ def group_lives(leader: int) -> bool:
     return True
 
 
-class Forked:
-    """What was started, as `conftest.Started`; `folder` is an empty one, for its output."""
+class Started:
+    """A process in a session of its own, so that it can be killed alone or with all that it
+    started.
+    """
 
-    def __init__(self, words, cwd: Path, env: dict[str, str], folder: Path) -> None:
-        self.words, self.outputs = list(map(str, words)), [folder / "out", folder / "err"]
-        self._stacks = folder / "stacks"
-        process = CONTEXT.Process(
-            target=_run,
-            args=(self.words, str(cwd), env, *map(str, [*self.outputs, self._stacks])),
-        )
-        process.start()
-        self.process = Process(process, self.outputs[1])
+    pipes: tuple = ()
+
+    def __init__(self, words, cwd: Path, env: dict[str, str]) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, *map(str, words)],
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )  # heeds Ctrl-C
+        self.pipes = self.process.stdout, self.process.stderr
 
     @property
     def group_lives(self) -> bool:
         return group_lives(self.process.pid)
 
     def finish(self, timeout: float = 120) -> subprocess.CompletedProcess:
-        if self.process.wait(timeout) is None:
-            raise AssertionError(
-                f"hung: {self.words} had not ended after {timeout} s\n{self.stacks()}"
-                + "".join(path.read_text() for path in self.outputs if path.exists())
-            )
-        out, err = (path.read_text() if path.exists() else "" for path in self.outputs)
-        return subprocess.CompletedProcess(self.words, self.process.returncode, out, err)
-
-    def stacks(self) -> str:
-        """Where the threads of this process are, and of its forks, and theirs."""
-        own = psutil.Process(self.process.pid)
-        for one in (own, *own.children(recursive=True)):
-            with suppress(psutil.NoSuchProcess):  # zombies too
-                if one.cmdline() == own.cmdline():  # a fork: another program would die of it
-                    one.send_signal(signal.SIGUSR1)
-                    time.sleep(1)  # one after the other into the file
-        return self._stacks.read_text()
+        out, err = self.process.communicate(timeout=timeout)
+        return subprocess.CompletedProcess(self.process.args, self.process.returncode, out, err)
 
     def kill(self) -> None:
         """SIGKILL to this process alone; what it started lives on."""
@@ -264,3 +258,41 @@ class Forked:
             self.process.send_signal(how)
         if how == signal.SIGKILL:
             self.process.wait()
+
+
+class Forked(Started):
+    """As `Started`, of the forkserver; `folder` is an empty one, for its output if that
+    does not go to a terminal.
+    """
+
+    def __init__(
+        self, words, cwd: Path, env: dict[str, str], folder: Path, terminal: str | None = None
+    ) -> None:
+        self.words = list(map(str, words))
+        self.outputs = [Path(terminal or folder / name) for name in ("out", "err")]
+        self._stacks = folder / "stacks"
+        process = CONTEXT.Process(
+            target=_run,
+            args=(self.words, str(cwd), env, *map(str, [*self.outputs, self._stacks])),
+        )
+        process.start()
+        self.process = Process(process, self.outputs[1])
+
+    def finish(self, timeout: float = 120) -> subprocess.CompletedProcess:
+        if self.process.wait(timeout) is None:
+            raise AssertionError(
+                f"hung: {self.words} had not ended after {timeout} s\n{self.stacks()}"
+                + "".join(path.read_text() for path in self.outputs if path.is_file())
+            )
+        out, err = (path.read_text() if path.exists() else "" for path in self.outputs)
+        return subprocess.CompletedProcess(self.words, self.process.returncode, out, err)
+
+    def stacks(self) -> str:
+        """Where the threads of this process are, and of its forks, and theirs."""
+        own = psutil.Process(self.process.pid)
+        for one in (own, *own.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):  # zombies too
+                if one.cmdline() == own.cmdline():  # a fork: another program would die of it
+                    one.send_signal(signal.SIGUSR1)
+                    time.sleep(1)  # one after the other into the file
+        return self._stacks.read_text()

@@ -1,6 +1,7 @@
 """Smoke trainings of language models: all that they tell, and that any of it can be taken up."""
 
-import torch
+import toy_trainings
+from toy_trainings import same  # noqa: F401
 
 from lab.llm.train.trainer import train
 from lab.project import CHECKOUT
@@ -23,10 +24,7 @@ def configured(**given):
 
 def told(state=None, **given):
     """All that a training tells, pauses too, each with a copy of its state."""
-    return [
-        (output, {key: value.clone() for key, value in output.state().items()})
-        for output in train(configured(**given), state)
-    ]
+    return toy_trainings.told(train(configured(**given), state))
 
 
 def played(state=None, **given):
@@ -34,23 +32,9 @@ def played(state=None, **given):
     return [pair for pair in told(state, **given) if isinstance(pair[0], Record)]
 
 
-def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
-    return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
-
-
 def taken_up_anywhere(**given):
     """All that a training tells, after it was taken up at each of its steps, with the same end."""
-    whole = told(**given)
-    assert not same(whole[0][1], whole[-1][1])
-    for taken in range(len(whole) - 1):
-        again = [pair for pair in told(whole[taken][1], **given) if pair[0].step > taken]
-        for (output, state), (expected, expected_state) in zip(
-            again, whole[taken + 1 :], strict=True
-        ):
-            assert same(state, expected_state)
-            if isinstance(expected, Record):
-                assert list(output.metrics.items()) == list(expected.metrics.items())
-    return whole
+    return toy_trainings.taken_up_anywhere(lambda state: train(configured(**given), state))
 
 
 def kinds(whole) -> list[tuple[int, bool]]:

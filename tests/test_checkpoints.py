@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from forked import wait
 from safetensors import safe_open
 from safetensors.torch import load_file
 from toy_trainings import (
@@ -119,8 +120,8 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**10)
 """
 
 
-def test_writing_a_quarter_of_a_gibibyte_adds_next_to_nothing_to_a_process(tmp_path, start):
-    done = start("-c", RESIDENT, tmp_path / "one.safetensors").finish()
+def test_writing_a_quarter_of_a_gibibyte_adds_next_to_nothing_to_a_process(tmp_path, fork):
+    done = fork("-c", RESIDENT, tmp_path / "one.safetensors").finish()
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "one.safetensors").stat().st_size > 2**28
     assert float(done.stdout) < 100  # MiB; with a copy of the state it would be 256
@@ -250,7 +251,6 @@ def stop_after(patch, step: int) -> None:
 
 WORLDS = {
     "tabular": {"steps": 400, "log_every": 399},
-    "digits": {"steps": 40, "log_every": 39},
     "images": {"steps": 12, "log_every": 11},
     "maze": {"steps": 20, "log_every": 19, "start_steps": 1, "samples": 2, "smoothing": 0.1},
 }
@@ -271,17 +271,10 @@ def checkpointed(run: Run, step: int) -> bool:
     )
 
 
-def wait_for(started, condition) -> None:
-    while not condition():
-        assert started.process.poll() is None, started.process.stderr.read()
-        time.sleep(0.002)
-
-
 @pytest.mark.parametrize(
     "name, how, times",
     [
         ("tabular", signal.SIGTERM, 1),
-        ("digits", signal.SIGKILL, 1),
         ("images", signal.SIGTERM, 5),  # a second one, within the same step, is like the first
         ("maze", signal.SIGKILL, 1),
     ],
@@ -292,7 +285,7 @@ def test_stopped_between_two_records_a_training_ends_as_the_one_that_was_not(
     given = WORLDS[name]
     run = Run.of(experiment(name).configure("smoke", given))
     started = fork("train", name, "scale=smoke", "checkpoint_minutes=0", *words_of(given))
-    wait_for(started, lambda: checkpointed(run, 3))
+    wait(lambda: checkpointed(run, 3), started.process)
     for _ in range(times):
         started.process.send_signal(how)
         time.sleep(0.001)
@@ -326,21 +319,27 @@ def test_the_maze_keeps_what_it_added_up_between_records():
     assert list(taken_up.metrics.items()) == expected != list(bare.metrics.items())
 
 
-def test_sigterm_during_the_start_of_a_maze_stops_it_too(fork):
-    given = {"steps": 1, "start_steps": 500, "start_log_every": 500, "samples": 2}
-    run = start_of(experiment("maze").configure("smoke", given))
+def test_sigterm_during_the_start_of_a_maze_stops_it_too(fork, monkeypatch, tmp_path):
+    given = {"steps": 1, "start_steps": 80, "start_log_every": 80, "samples": 2}
+    config = configured("maze", **given)
+    run = start_of(config)
     started = fork("train", "maze", "scale=smoke", "checkpoint_minutes=0", *words_of(given))
-    wait_for(started, lambda: checkpointed(run, 2))
+    wait(lambda: checkpointed(run, 2), started.process)
     started.process.terminate()
     ended = started.finish()
     assert ended.returncode == 143 and re.search(SENTENCE, ended.stderr) and not run.finished
+    train(config)
+    resumed = left_behind(run)
+    monkeypatch.setenv("LAB_RUNS", str(tmp_path))
+    train(config, checkpoint_minutes=NEVER)
+    assert resumed == left_behind(start_of(config))
 
 
 def test_sigterm_reaches_the_training_inside_a_notebook(fork, tmp_path):
-    given = {"steps": 1500, "log_every": 1499}
+    given = {"steps": 400, "log_every": 399}
     run = Run.of(experiment("tabular").configure("smoke", given))
     started = fork("run", "tabular", "scale=smoke", "checkpoint_minutes=0", *words_of(given))
-    wait_for(started, lambda: checkpointed(run, 3))
+    wait(lambda: checkpointed(run, 3), started.process)
     started.process.terminate()  # to `lab run` alone: its kernel is in a session of its own
     ended = started.finish()
     assert ended.returncode == 143, ended
@@ -380,7 +379,7 @@ module.NOTEBOOKS = module.PRESETS.parent / "notebooks"
 sys.exit(main(["run", {name!r}]))
 """
     started = fork("-c", script)
-    wait_for(started, lambda: (runs / "here").exists())
+    wait(lambda: (runs / "here").exists(), started.process)
     started.process.terminate()
     ended = started.finish()
     assert ended.returncode == 143, ended

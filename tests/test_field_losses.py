@@ -16,6 +16,7 @@ import yaml
 import lab
 from lab.show.training_configs import read
 
+pytestmark = pytest.mark.usefixtures("defaults_read_once")
 CONFIGURATIONS = range(100)
 ROWS, TOKENS = 8, 5
 
@@ -143,6 +144,9 @@ def test_the_loss_of_trl_is_that_of_the_calculus(seed, tmp_path):
 # --- verl -----------------------------------------------------------------------------------------
 
 
+AGGREGATIONS = ["token-mean", *(f"seq-mean-token-{kind}" for kind in ("sum", "sum-norm", "mean"))]
+
+
 def verl_settings(seed):
     rng = np.random.default_rng([seed, 2])
     clip = {
@@ -152,16 +156,7 @@ def verl_settings(seed):
     }
     actor = clip | {
         "policy_loss": {"loss_mode": str(rng.choice(["vanilla", "gspo", "cispo", "gpg"]))},
-        "loss_agg_mode": str(
-            rng.choice(
-                [
-                    "token-mean",
-                    "seq-mean-token-sum",
-                    "seq-mean-token-sum-norm",
-                    "seq-mean-token-mean",
-                ]
-            )
-        ),
+        "loss_agg_mode": str(rng.choice(AGGREGATIONS)),
         "ppo_epochs": 2,
         "ppo_mini_batch_size": 512,
     }

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from refusals import refusal
 
 from lab.errors import LabError
 from lab.toy import imagenet
@@ -143,7 +144,7 @@ def test_a_file_that_comes_goes_or_changes_length_makes_another_cache(load, tree
     assert len(decoded) == 24 + len(list(tree.rglob("*.JPEG")))
 
 
-def test_a_build_that_was_killed_goes_on_where_it_was(load, tree, tmp_path, decoded, start):
+def test_a_build_that_was_killed_goes_on_where_it_was(load, tree, tmp_path, decoded, fork):
     code = f"""
 import os
 from lab.toy import imagenet
@@ -154,7 +155,7 @@ def dying(*args):
 imagenet.decode = dying
 imagenet.ImageNet({str(tree)!r}, 0, {SIZE}, "cpu", {str(tmp_path / "cache")!r}, {CLASSES})
 """
-    assert start("-c", code).finish().returncode == 9
+    assert fork("-c", code).finish().returncode == 9
     source = load()
     assert 5 <= len(decoded) < 12  # of 24; up to one a thread was decoded and not yet kept
     whole = load(cache=tmp_path / "clean")
@@ -182,13 +183,6 @@ def test_a_damaged_cache_is_named(load, tmp_path):
 
 
 # --- Refusals -----------------------------------------------------------------------------------
-
-
-def refusal(load, *args, **options) -> str:
-    with pytest.raises(LabError) as caught:
-        load(*args, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def loose(tree: Path) -> None:

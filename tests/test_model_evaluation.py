@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from forked import wait
 from refusals import refusal
 
 import lab.llm.engines.factory
@@ -94,11 +95,7 @@ def test_an_evaluation_is_a_folder_of_the_promised_files(tmp_path):
     made = sample(tmp_path / "a")
     score(made)
     assert {path.name for path in made.path.iterdir() if path.suffix != ".lock"} == {
-        "settings.json",
-        "provenance.json",
-        "problems.parquet",
-        "samples",
-        "done.json",
+        *"settings.json provenance.json problems.parquet samples done.json".split(),
         "scores-strict.parquet",
     }
     assert [path.name for path in made.files()] == [f"part-0000{i}.parquet" for i in range(6)]
@@ -174,19 +171,18 @@ def test_parts_hold_whole_problems_up_to_the_answers_and_the_tokens_that_a_part_
 
 CHILD = """
 import sys, pathlib
+sys.path.insert(0, sys.argv[3])
 import test_model_evaluation as t
 t.sample(sys.argv[1], t.Parrot(pathlib.Path(sys.argv[2]), 0.1))
 """
 
 
 def test_a_killed_evaluation_gives_the_numbers_of_an_uninterrupted_one_and_redoes_no_problem(
-    tmp_path, start
+    tmp_path, fork
 ):
     made, log = Evaluation(tmp_path / "killed"), tmp_path / "log"
-    child = start("-c", CHILD, made.path, log, PYTHONPATH=str(Path(__file__).parent))
-    deadline = time.monotonic() + 100
-    while len(made.files()) < 2 and time.monotonic() < deadline:
-        time.sleep(0.005)
+    child = fork("-c", CHILD, made.path, log, Path(__file__).parent)
+    wait(lambda: len(made.files()) >= 2, child.process)
     child.kill()
     assert 2 <= len(made.files()) < 6 and not made.finished
     assert "done.json is missing" in refusal(score, made)

@@ -6,12 +6,9 @@ import fcntl
 import json
 import os
 import pty
+import select
 import struct
-import subprocess
-import sys
 import termios
-from contextlib import suppress
-from pathlib import Path
 
 from lab.cli import main
 from lab.runs import Run
@@ -77,24 +74,20 @@ def test_a_sweep_has_a_report_and_options_are_handed_on(tmp_path, capsys):
     ]
 
 
-def test_at_a_terminal_a_run_is_seen_to_go_on_and_its_report_is_named(runs):
+def test_at_a_terminal_a_run_is_seen_to_go_on_and_its_report_is_named(fork, runs, monkeypatch):
+    for name in ("COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-    command = [sys.executable, "-m", "lab", "run", "tabular", "scale=smoke"]
-    kept = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
-    path = f"{Path(__file__).parents[1]}{os.pathsep}{os.environ['PYTHONPATH']}"
-    environment = kept | {"TERM": "xterm", "PYTHONUTF8": "1", "PYTHONPATH": path}
-    process = subprocess.Popen(
-        command, stdin=its, stdout=its, stderr=its, env=environment, start_new_session=True
-    )
-    os.close(its)
+    started = fork("run", "tabular", "scale=smoke", TERM="xterm", terminal=os.ttyname(its))
     shown = b""
-    with suppress(OSError):  # of Linux, once nobody holds the other end
-        while content := os.read(ours, 65536):
-            shown += content
+    while select.select([ours], [], [], 0.2)[0] or started.process.poll() is None:
+        if select.select([ours], [], [], 0)[0]:
+            shown += os.read(ours, 65536)
     os.close(ours)
+    os.close(its)
     text = shown.decode()
-    assert process.wait(60) == 0, text
+    assert started.process.wait() == 0, text
     (folder,) = (runs / "tabular").iterdir()
     assert "tabular: " in text and "cell/s" in text and "WARNING" not in text
     *_, report, _ = text.split("\r\n")

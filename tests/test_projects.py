@@ -15,6 +15,8 @@ from lab.runs.new_project import init
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import claims_file
 
+pytestmark = pytest.mark.usefixtures("forks")
+
 
 def git(folder, *words):
     named = ("-c", "user.name=a", "-c", "user.email=a@b")

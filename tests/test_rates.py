@@ -12,6 +12,8 @@ from lab.runs.rates import Rule
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import record, results_of_sweep
 
+pytestmark = pytest.mark.usefixtures("forks")
+
 SWEEP = """
 [rates]
 grid = [0.01, 1.0, 1000.0]

@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
 import pytest
+from forked import wait
 
 from lab.runs.sweep_file import read_sweep
 
@@ -23,6 +23,10 @@ LOCAL = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # the second: 127.0.0.1 stays that
     "RAY_worker_niceness": "0",
 }  # else 15: on a busy machine a run would stand still
+START = (
+    "-m ray.scripts.scripts start --head --block --node-ip-address=127.0.0.1 --port=0 --num-cpus=2"
+    " --num-gpus=0 --include-dashboard=false --no-monitor --object-store-memory=80000000"
+)
 FILE = """
 [[runs]]
 experiment = "tabular"
@@ -32,34 +36,12 @@ grid = { steps = STEPS, seed = [1] }
 """
 
 
-def wait(condition, process, seconds: float = 90) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None and time.monotonic() < until
-        time.sleep(0.1)
-
-
 @pytest.fixture(scope="module")
 def cluster():
     """The address of a Ray cluster with two cores, on 127.0.0.1 alone."""
     with tempfile.TemporaryDirectory(prefix="ray") as folder, open(f"{folder}/log", "w") as log:
         head = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "ray.scripts.scripts",
-                "start",
-                "--head",
-                "--block",
-                "--node-ip-address=127.0.0.1",
-                "--port=0",
-                "--num-cpus=2",
-                "--num-gpus=0",
-                "--include-dashboard=false",
-                "--no-monitor",  # of an autoscaler
-                f"--temp-dir={folder}",
-                "--object-store-memory=80000000",
-            ],
+            [sys.executable, *START.split(), f"--temp-dir={folder}"],
             stdout=log,
             stderr=log,
             stdin=subprocess.DEVNULL,
@@ -175,10 +157,7 @@ def test_ctrl_c_stops_the_runs_on_the_cluster_too(sweep):
     done = started.finish()
     assert done.returncode == 130
     assert done.stderr.endswith("lab: stopped; the same command goes on from here\n")
-    until = time.monotonic() + 10
-    while processes(run):
-        assert time.monotonic() < until, "a run outlived its sweep"
-        time.sleep(0.1)
+    wait(lambda: not processes(run), seconds=30)
     assert not run.finished
 
 

@@ -25,16 +25,12 @@ from lab.runs.rehearsal import WAITING, Part, filled, measured_folder, parts, re
 from lab.training.costs import CARDS, GIB
 
 README = Path(__file__).parents[1] / "README.md"
+pytestmark = pytest.mark.usefixtures("counted_once")
 
 
-def test_all_parts_of_the_maze_are_measured_on_a_cpu_and_recorded(runs, fork):
-    code = (
-        "import json; from lab.runs.rehearsal import rehearse\n"
-        "print(json.dumps(rehearse(only='maze')['parts']))"
-    )
-    done = fork("-c", code, LAB_DEVICE="cpu").finish(600)
-    assert done.returncode == 0, done.stderr
-    measured = json.loads(done.stdout.splitlines()[-1])
+def test_all_parts_of_the_maze_are_measured_on_a_cpu_and_recorded(runs, forks, capsys, monkeypatch):
+    monkeypatch.setenv("LAB_DEVICE", "cpu")
+    measured = rehearse(only="maze")["parts"]
     assert list(measured) == [part.name for part in parts("smoke") if "maze" in part.name]
     assert measured["maze: device against CPU"]["largest_difference"] == 0.0
     resumed = measured["maze: killed and resumed"]
@@ -45,7 +41,7 @@ def test_all_parts_of_the_maze_are_measured_on_a_cpu_and_recorded(runs, fork):
     (path,) = (runs / "rehearsal").glob("*.json")
     written = json.loads(path.read_text())
     assert written["parts"] == measured and written["commit"] and written["versions"]["torch"]
-    assert str(path) in done.stdout
+    assert str(path) in capsys.readouterr().out
 
 
 # --- What is planned ----------------------------------------------------------------------------

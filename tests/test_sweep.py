@@ -8,6 +8,7 @@ import time
 
 import psutil
 import pytest
+from forked import wait
 
 from lab.cli import main
 from lab.mathematics.estimators import estimator
@@ -77,12 +78,6 @@ def files(runs: list[Run]) -> dict:
     }
 
 
-def wait(started, condition) -> None:
-    while not condition():
-        assert started.process.poll() is None, started.process.stderr.read()
-        time.sleep(0.005)
-
-
 def told(path, lines: int = 1) -> bool:
     """Some run that is not finished has told so many records."""
     places = [
@@ -122,7 +117,6 @@ ONE = "[[runs]]\nexperiment = 'tabular'\n"
         ("", "small.toml holds no runs: write at least one [[runs]] table"),
         ("[[runs]]\n", "small.toml: a [[runs]] table without experiment: name one"),
         (ONE.replace("[[runs]]", "[runs]"), "runs must be [[runs]] tables, in double brackets"),
-        ("runs = [1]\n", "small.toml: runs must be [[runs]] tables"),
         (ONE.replace("runs", "run"), "unknown key of small.toml 'run': did you mean 'runs'?"),
         (ONE + "scales = 'smoke'\n", "unknown key of [[runs]] in small.toml 'scales': did you"),
         (ONE.replace("bul", "bull"), "unknown experiment 'tabullar': did you mean 'tabular'?"),
@@ -130,7 +124,6 @@ ONE = "[[runs]]\nexperiment = 'tabular'\n"
         (ONE + "set = { step = 1 }\n", "unknown parameter of tabular 'step': did you mean 'st"),
         (ONE + "set = 3\n", "small.toml: set = 3 must be a table"),
         (ONE + "grid = { seed = 1 }\n", "grid.seed = 1 must be a list of at least one value"),
-        (ONE + "grid = { seed = [] }\n", "grid.seed = [] must be a list of at least one value"),
         (ONE + "grid = { seed = [1, -1] }\n", "tabular: seed = -1 is out of range"),
         (ONE + "set = { seed = 1 }\ngrid = { seed = [1] }\n", "seed is both in set and in gr"),
         ("[[runs]\n", "small.toml: Expected ']]' at the end of an array declaration (at line 1"),
@@ -197,7 +190,7 @@ def test_a_sweep_keeps_going_lists_failures_can_be_mended_and_then_does_nothing(
 def test_a_run_that_is_killed_ends_no_other(fork, write):
     path = write(FILE.replace("steps = 400", "steps = 800").replace(', "grpo"', ""))
     started = fork("sweep", path, "--train", "--jobs", 1)
-    wait(started, lambda: told(path))
+    wait(lambda: told(path), started.process)
     (worker,) = psutil.Process(started.process.pid).children()
     worker.children()[0].kill()
     done = started.finish()
@@ -297,7 +290,7 @@ def test_sigterm_stops_every_run_after_its_step_and_starts_no_other(
 ):
     path = write(FILE.replace("steps = 400", "steps = 800").replace(', "grpo"', ""))
     started = fork("sweep", path, "--train", "--jobs", 1)
-    wait(started, lambda: told(path))
+    wait(lambda: told(path), started.process)
     started.process.terminate()  # to it alone: it passes it on
     done = started.finish()
     assert done.returncode == 143, done
@@ -327,9 +320,8 @@ def test_killed_with_all_its_processes_a_sweep_goes_on_where_it_was(
         ).replace("steps = 400, ", "")
     )
     started = fork("sweep", path, "--train", "--jobs", 2)
-    wait(
-        started, lambda: finished(path) and told(path)
-    )  # a short run is finished, a long one under way
+    # A short run is finished, a long one under way.
+    wait(lambda: finished(path) and told(path), started.process)
     started.kill_group()
     done = finished(path)
     before = files(done)
@@ -346,12 +338,13 @@ def test_killed_alone_a_sweep_run_again_at_once_shares_the_folder_with_its_orpha
     path = write(FILE.replace("steps = 400", "steps = 800").replace('"rloo", "grpo(ddof=1)", ', ""))
     (run,) = [item.run for item in read_sweep(path).items]
     started = fork("sweep", path, "--train")
-    wait(started, lambda: told(path))
+    wait(lambda: told(path), started.process)
     started.kill()
     assert started.group_lives and not run.finished  # its process lives on
     started.kill_group(signal.SIGSTOP)  # and holds the run until the next one has begun
     again = fork("sweep", path, "--train")
-    wait(again, lambda: (run.path / "log.txt").read_text().count("rules: group of one") == 2)
+    log = run.path / "log.txt"
+    wait(lambda: log.read_text().count("rules: group of one") == 2, again.process)
     assert not run.finished
     started.kill_group(signal.SIGCONT)
     done = again.finish()
@@ -364,7 +357,7 @@ def test_killed_alone_a_sweep_run_again_at_once_shares_the_folder_with_its_orpha
 def test_ctrl_c_ends_the_processes_and_starts_nothing_more(fork, command, write, undisturbed):
     path = write(FILE.replace("steps = 400", "steps = 800"))
     started = fork("sweep", path, "--train", "--jobs", 1)
-    wait(started, lambda: told(path))
+    wait(lambda: told(path), started.process)
     started.kill_group(signal.SIGINT)
     done = started.finish()
     assert done.returncode == 130

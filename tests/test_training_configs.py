@@ -10,6 +10,8 @@ import lab
 from lab.cli import main
 from lab.show.training_configs import read
 
+pytestmark = pytest.mark.usefixtures("defaults_read_once")
+
 TRL = """
 model_name_or_path: small/model
 learning_rate: 1e-6

@@ -233,7 +233,7 @@ def test_a_dead_run_finishes_with_exit_code_0_and_a_line_on_standard_error(capsy
     assert f"lab: {line}\n" in capsys.readouterr().err
 
 
-def test_the_summary_of_a_sweep_names_a_dead_run_and_a_best_rate_at_an_end(here, capsys):
+def test_the_summary_of_a_sweep_names_a_dead_run_and_a_best_rate_at_an_end(here, forks, capsys):
     text = TABULAR + "grid = { learning_rate = [0.01, 0.1, 1.0] }\n"
     (here / "mine.toml").write_text(text + text.replace("tabular", "maze").split("grid")[0])
     assert main(["sweep", "mine.toml", "--train", "--jobs", "2"]) == 0
