@@ -93,18 +93,9 @@ ALL = FLOATS | WHOLE | {torch.bool}
 
 # Operands that choose, and are not computed with: their type is no type of the kernel.
 CHOOSING = {
-    "index",
-    "indices",
-    "target",
-    "condition",
-    "mask",
-    "attn_mask",
-    "total_weight",
-    "rng_state",
-    "philox_seed",
-    "philox_offset",
+    *"index indices target condition mask attn_mask total_weight count_include_pad".split(),
+    *"rng_state philox_seed philox_offset".split(),
     "logsumexp",  # float32 for every type of queries
-    "count_include_pad",
 }
 
 # ATen's name of an operator, without what `AFFIXES` takes off, and the name that the table has.

@@ -17,21 +17,11 @@ import jaxtyping
 from beartype import beartype
 from beartype.roar import BeartypeCallHintParamViolation
 
-CHECKED = (
-    "lab.mathematics.catalogue",
-    "lab.mathematics.design",
-    "lab.mathematics.estimators",
-    "lab.mathematics.formula",
-    "lab.mathematics.groups",
-    "lab.losses",
-    "lab.mathematics.metrics",
-    "lab.mathematics.objectives",
-    "lab.mathematics.pass_rates",
-    "lab.mathematics.real_rewards",
-    "lab.mathematics.stats",
-    "lab.toy",
-    "lab.mathematics.weights",
-)
+MATHEMATICS = (
+    "catalogue design estimators formula groups metrics objectives pass_rates real_rewards stats"
+    " weights"
+).split()
+CHECKED = ("lab.losses", "lab.toy", *(f"lab.mathematics.{name}" for name in MATHEMATICS))
 SHAPE = re.compile(r"\b(Bool|Float|Int|Num|Shaped)\[")
 functions: list[str] = []  # what is checked, by its full name
 

@@ -124,16 +124,8 @@ def test_the_folder_is_whole_and_its_command_is_its_configuration(runs, tmp_path
     assert said[-1] == str(folder)
     assert "train: arithmetic(level=3): 4 problems, 0 skipped" in said
     assert {path.name for path in folder.iterdir() if path.suffix != ".lock"} == {
-        "train.sh",
-        "slurm.sh",
-        "ray_job.sh",
-        "address.sh",
-        "wait.sh",
-        "config.yaml",
-        "train.parquet",
-        "eval-arithmetic_level_3.parquet",
-        "params.json",
-        "provenance.json",
+        *"train.sh slurm.sh ray_job.sh address.sh wait.sh config.yaml train.parquet".split(),
+        *"eval-arithmetic_level_3.parquet params.json provenance.json".split(),
     }
     params = json.loads((folder / "params.json").read_text())
     assert params["parameters"]["gpus"] == 2 and params["parameters"]["seed"] == 3

@@ -99,10 +99,8 @@ def test_a_preset_names_a_class_of_settings(invent, tmp_path, place):
         ("steps = 0", "steps = 0 is out of range, it must be in [1, 9]"),
         ("steps = 10", "steps = 10 is out of range, it must be in [1, 9]"),
         ("steps = 1.0", "steps = 1.0 is float, it must be int like 3"),
-        ("steps = '1'", "steps = '1' is str, it must be int like 3"),
         ("steps = true", "steps = True is bool, it must be int like 3"),
         ("rate = nan", "rate = nan is out of range"),
-        ("rate = -inf", "rate = -inf is out of range"),
         ("rate = true", "rate = True is bool, it must be float like 0.5"),
         ("kind = 'c'", "unknown value of tiny's kind 'c': Valid: hard, soft"),
         (
@@ -114,7 +112,6 @@ def test_a_preset_names_a_class_of_settings(invent, tmp_path, place):
         ("sizes = []", "sizes = [] is empty: give at least one value"),
         ("sizes = [2, 0]", "sizes = 0 is out of range, it must be in [1, 9]"),
         ("sizes = [2, 2.5]", "sizes = 2.5 is float, it must be int like 2"),
-        ("sizes = ['a']", "sizes = 'a' is str, it must be int like 2"),
         ("sizes = [[2]]", "sizes = [2] is list, it must be int like 2"),
     ],
 )
@@ -196,17 +193,11 @@ def test_a_value_is_read_as_toml_and_as_plain_text_where_it_is_not(word, key, va
 
 
 COMMANDS = [
-    (["tabular", "rollout=4"], "unknown parameter of tabular 'rollout': did you mean 'rollouts'?"),
     (["tabular", "steps=ten"], "tabular: steps = 'ten' is str, it must be int like 400"),
     (["tabular", "steps=1", "steps=2"], "steps is given twice: keep one"),
     (["tabular", "steps", "1"], "cannot read 'steps': write key=value"),
-    (
-        ["tabular", "scale=smok"],
-        "unknown scale of tabular 'smok': did you mean 'smoke'? Valid: laptop, smoke",
-    ),
     (["tabular", "scale="], "unknown scale of tabular ''"),
     (["tabular", "scale=smoke", "folder=x"], "unknown parameter of tabular 'folder'"),
-    (["tabullar", "scale=smoke"], "unknown experiment 'tabullar': did you mean 'tabular'?"),
 ]
 
 
@@ -301,11 +292,8 @@ def test_configure_takes_the_parameters_of_a_notebook_and_prints_what_is_changed
     [
         ({"rollout": 8}, "unknown parameter of tabular 'rollout': did you mean 'rollouts'?"),
         ({"rollouts": "8"}, "tabular: rollouts = '8' is str, it must be int like 16"),
-        ({"rollouts": 16.0}, "tabular: rollouts = 16.0 is float, it must be int like 16"),
         ({"rollouts": None}, "tabular: rollouts = None is NoneType, it must be int like 16"),
-        ({"steps": 0}, "tabular: steps = 0 is out of range"),
         ({"scale": "somke"}, "unknown scale of tabular 'somke': did you mean 'smoke'?"),
-        ({"estimator": "maxlr"}, "unknown estimator 'maxlr': did you mean 'maxrl'?"),
     ],
 )
 def test_a_false_value_or_a_misspelt_name_in_a_notebook_is_refused(capsys, wrong, sentence):

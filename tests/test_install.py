@@ -206,11 +206,8 @@ def test_else_the_public_build_and_says_that_the_engine_is_left_out(monkeypatch,
     machine = Machine(monkeypatch)
     assert install.main() == 0
     assert machine.asked[2:] == [f"{REST}]"]
-    assert (
-        capsys.readouterr()
-        .out.splitlines()[-1]
-        .startswith("LEFT OUT: vLLM's CPU engine, which needs torch's CPU")
-    )
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("LEFT OUT: vLLM's CPU engine, which needs torch's CPU")
 
 
 def test_verl_is_left_out_aloud_where_it_has_no_build_and_a_python_nobody_tried_is_refused(

@@ -94,12 +94,6 @@ def test_a_point_prints_what_is_computed(paper, number):
     assert found == [f"{x:.{d}f}" for x, d in zip(computed, digits, strict=True)]
 
 
-@pytest.mark.parametrize("paper", ["maxrl", "pacs"])
-def test_a_letter_is_a_page_of_at_most_eight_points(paper):
-    text = (ROOT / "docs" / "letters" / f"{paper}.md").read_text(encoding="utf-8")
-    assert len(points(paper)) == 8 and len(text.split()) < 800
-
-
 def test_the_formulas_between_the_numbers():
     for p, N in ((0.1, 2), (0.3, 5)):
         right, wrong = PAIRS["maxrl_loo"]  # N (r_i/K - m/((N-1)(m+1))), m right among the others

@@ -1,7 +1,6 @@
 """The commands for language models, as typed: `lab data`, `lab audit`, `lab eval`."""
 
 import pandas as pd
-import pytest
 
 from lab.cli import main
 from lab.llm.data.datasets import DATASETS
@@ -31,15 +30,10 @@ def test_data_check_names_the_golds_that_the_verifier_cannot_read(capsys, tmp_pa
 def test_audit_reports_and_draws_a_table_of_counts(capsys, tmp_path):
     path, picture = tmp_path / "counts.csv", tmp_path / "audit.png"
     pd.DataFrame({"problem": range(40), "n": 16, "k": [0, 1, 4, 16] * 10}).to_csv(path, index=False)
-    assert (
-        main(["audit", str(path), "--objectives", "maxrl", "rloo", "--picture", str(picture)]) == 0
-    )
+    words = ["--objectives", "maxrl", "rloo", "--picture", str(picture)]
+    assert main(["audit", str(path), *words]) == 0 and picture.stat().st_size > 10_000
     told = capsys.readouterr().out
-    assert (
-        "40 problems" in told
-        and "50.0% of groups are dead" in told
-        and picture.stat().st_size > 10_000
-    )
+    assert "40 problems" in told and "50.0% of groups are dead" in told
 
 
 def test_eval_samples_scores_and_prints_a_table_once(capsys, tmp_path, monkeypatch):
@@ -56,20 +50,13 @@ def test_eval_samples_scores_and_prints_a_table_once(capsys, tmp_path, monkeypat
     assert "n = 4 answers per problem at temperature 0.6" in shown[0]
 
 
-@pytest.mark.parametrize(
-    "words, said",
-    [
+def test_a_mistyped_evaluation_is_refused_in_one_sentence(capsys, runs):
+    """Every argument: test_model_evaluation.py."""
+    for words, said in (
         ("arithmetic engine=transformer", "'transformers'"),
-        ("arithmetik engine=transformers", "arithmetik"),
-        ("engine=transformers", "no set"),
         ("arithmetic engine=transformers temprature=1", "did you mean 'temperature'"),
         ("arithmetic", "engine"),
-    ],
-)
-def test_a_mistyped_evaluation_is_refused_in_one_sentence(
-    capsys, tmp_path, monkeypatch, words, said
-):
-    monkeypatch.setenv("LAB_RUNS", str(tmp_path))
-    assert main(["eval", TINY, *words.split()]) == 1
-    error = capsys.readouterr().err
-    assert said in error and error.count("\n") == 1 and not list(tmp_path.iterdir())
+    ):
+        assert main(["eval", TINY, *words.split()]) == 1
+        error = capsys.readouterr().err
+        assert said in error and error.count("\n") == 1 and not runs.exists()

@@ -95,16 +95,10 @@ def test_a_lifted_estimator_looks_like_its_own_under_its_own_label():
     assert plots.line_style("lift(pkpo(k=4), low=0, high=1)").label == "lifted PKPO k=4"
 
 
-@pytest.mark.parametrize(
-    "multiple, base, label",
-    [
-        ("0.25*log_odds", "log_odds", "0.25 log-odds"),
-        ("2 * ml", "ml", "2 ML"),
-        ("2 * pass_at(k=4)", "pass_at(k=4)", "2 pass@4"),
-    ],
-)
-def test_a_multiple_looks_like_what_it_multiplies(multiple, base, label):
-    assert plots.line_style(multiple) == plots.line_style(base)._replace(label=label)
+def test_a_multiple_looks_like_what_it_multiplies():
+    quarter = plots.line_style("0.25*log_odds")
+    assert quarter == plots.line_style("log_odds")._replace(label="0.25 log-odds")
+    assert plots.line_style("2 * pass_at(k=4)").label == "2 pass@4"
 
 
 @pytest.mark.parametrize(

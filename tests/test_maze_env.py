@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import slow_maze
 import torch
+from refusals import refusal
 from scipy import stats
 
-from lab.errors import LabError
 from lab.toy import maze_env as world
 from lab.toy.maze_env import (
     OUTCOMES,
@@ -41,13 +41,6 @@ EXAMPLE = """<bos> GRID_START
     WALL WALL WALL WALL WALL WALL WALL NEWLINE
     GRID_END PATH_START""".split()
 EXAMPLE_PATH = "DOWN DOWN RIGHT RIGHT RIGHT RIGHT DOWN DOWN".split()
-
-
-def refusal(call, *args) -> str:
-    with pytest.raises(LabError) as error:
-        call(*args)
-    assert "\n" not in str(error.value)
-    return str(error.value)
 
 
 def grids(mazes: Mazes) -> list[tuple]:

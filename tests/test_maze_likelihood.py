@@ -1,7 +1,6 @@
 """Exact pass rates of mazes: all walks enumerated, rollouts, gradients, runs without sampling."""
 
 import itertools
-import json
 import math
 from collections import Counter
 
@@ -15,9 +14,7 @@ from toy_trainings import configured, start_records, taken_up_anywhere
 import lab
 from lab.configurations.toy_worlds import MazeConfig
 from lab.errors import LabError
-from lab.project import project
 from lab.runs import Run, experiment
-from lab.runs.sweep_file import read_sweep
 from lab.toy import maze_likelihood, maze_policy
 from lab.toy.maze import MazeExactRL, MazeRL
 from lab.toy.maze_env import (
@@ -442,10 +439,3 @@ def test_an_evaluation_is_exact_where_that_is_cheaper_and_the_run_says_so(runs, 
     assert run.path == Run.of(config_of(**given | {"pass_rates": kind})).path
     other = "sampled" if kind == "exact" else "exact"
     assert run.path != Run.of(config_of(**given | {"pass_rates": other})).path
-
-
-@pytest.mark.parametrize("sweep", ["maze", "maze_baselines", "maze_rollouts"])
-def test_the_recorded_runs_are_still_those_that_their_sweep_lists(sweep):
-    recorded = json.loads((project().results / sweep / "maze.json").read_text())
-    listed = read_sweep(project().sweeps / f"{sweep}.toml").items
-    assert {item.run.id for item in listed} == set(recorded)

@@ -21,6 +21,7 @@ from lab.explorer import page
 from lab.show.explain import explain
 
 ROOT = Path(__file__).parents[1]
+LISTED = "git ls-files --cached --others --exclude-standard".split()
 
 
 def call(*words: str | Path, cwd: Path, status: int = 0) -> subprocess.CompletedProcess:
@@ -67,13 +68,7 @@ def install(folder: Path, distribution: Path, *words: str) -> None:
 def built(tmp_path_factory) -> list[Path]:
     """[wheel, sdist] of this project, from the files that git knows."""
     copy = tmp_path_factory.mktemp("project")
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    listed = subprocess.run(LISTED, cwd=ROOT, capture_output=True, text=True, check=True)
     for name in listed.stdout.splitlines():
         if name.startswith(("lab/", "notebooks/", "data/models/")) or "/" not in name:
             if (ROOT / name).exists():
@@ -99,16 +94,7 @@ def test_the_wheel_holds_the_package_and_what_it_reads_and_nothing_else(built):
         [about] = [name for name in wheel.namelist() if name.endswith("/METADATA")]
         described = HeaderParser().parsestr(wheel.read(about).decode())
     tracked = subprocess.run(
-        [
-            "git",
-            "ls-files",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-            "lab",
-            "notebooks/*.ipynb",
-        ]
-        + ["data/models"],
+        [*LISTED, "lab", "notebooks/*.ipynb", "data/models"],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -7,42 +7,9 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
-import picture_checks
-import pytest
-from matplotlib.colors import to_rgb
 
 from lab.runs import results
 from lab.show import figure_files, plots
-
-
-def test_a_curve_is_a_line_and_a_thin_one_for_each_seed_in_one_look():
-    figure, axes = plots.panels()
-    rows = pd.DataFrame({"step": [0, 1], "mean": [1, 2], "seed 0": [0, 1], "seed 7": [2, 3]})
-    plots.curve(axes, rows, "step", "mean", plots.line_style("maxrl"))
-    line, *thin = axes.lines
-    assert line.get_label() == "MaxRL" and list(line.get_ydata()) == [1, 2]
-    assert [list(one.get_ydata()) for one in thin] == [[0, 1], [2, 3]]
-    assert {to_rgb(one.get_color()) for one in axes.lines} == {
-        to_rgb(plots.line_style("maxrl").color)
-    }
-    assert all(one.get_linewidth() < line.get_linewidth() / 2 for one in thin)
-    plt.close(figure)
-
-
-def test_labels_at_the_ends_of_lines_are_moved_apart_and_stay_in_order():
-    figure, (left, _) = plots.panels(columns=2)
-    left.set_ylim(0, 1)
-    heights = {"maxrl": 0.5, "grpo": 0.51, "rloo": 0.52, "pacs": 0.9}
-    looks = {name: plots.line_style(name) for name in heights}
-    plots.label_ends(left, [(looks[name].label, heights[name], looks[name]) for name in heights])
-    assert picture_checks.words_astray(figure) == []
-    places = {text.get_text(): text.get_window_extent().y0 for text in left.texts}
-    assert sorted(places, key=places.get) == ["MaxRL", "GRPO", "RLOO", "PACS"]
-    alone = left.transData.transform((0, 0.9))[1]
-    (box,) = (text.get_window_extent() for text in left.texts if text.get_text() == "PACS")
-    assert (box.y0 + box.y1) / 2 == pytest.approx(alone, abs=1.5)
-    plt.close(figure)
-
 
 # --- Saving -------------------------------------------------------------------------------------
 
@@ -64,24 +31,15 @@ def draw_and_save() -> None:
 def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
     draw_and_save()
     out = folders / "figures"
-    assert sorted(str(path.relative_to(out)) for path in files_in(out)) == [
-        "one.csv",
-        "one.json",
-        "one.pdf",
-        "one.png",
-        "provenance/one.json",
-    ]
+    found = sorted(str(path.relative_to(out)) for path in files_in(out))
+    assert found == "one.csv one.json one.pdf one.png provenance/one.json".split()
     assert (out / "one.csv").read_text() == "p,w\n0.1,0.3333333333\n0.2,2\n"
     assert (out / "one.pdf").read_bytes().startswith(b"%PDF") and (out / "one.png").read_bytes()[
         1:4
     ] == b"PNG"
     told = json.loads((out / "one.json").read_text())
-    assert (
-        told["figure"] == "one"
-        and told["caption"] == "A caption."
-        and told["command"] == "lab figures one"
-    )
-    assert told["data"] == "one.csv" and told["runs"] == {}
+    expected = {"figure": "one", "caption": "A caption.", "command": "lab figures one"}
+    assert (expected | {"data": "one.csv", "runs": {}}).items() <= told.items()
     origin = json.loads((out / "provenance" / "one.json").read_text())
     assert {"python", "numpy", "matplotlib"} <= set(origin["versions"])
     assert origin["commit"] is None or re.fullmatch(r"[0-9a-f]{40}(\+changes)?", origin["commit"])

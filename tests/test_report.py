@@ -280,12 +280,8 @@ def test_a_report_on_one_run_without_groups_says_what_it_leaves_out(four, tmp_pa
     without_groups(four[0])
     text = report.report([four[0].path], tmp_path / "page.html").read_text(encoding="utf-8")
     assert text.count("Left out: these runs recorded no pass rates of single problems") == 4
-    assert (
-        text.count("Left out: ") == 6
-        and text.count("<img alt=") == 1
-        and "one seed" in text
-        and "Traceback" not in text
-    )
+    assert text.count("Left out: ") == 6 and text.count("<img alt=") == 1
+    assert "one seed" in text and "Traceback" not in text
 
 
 def test_a_path_that_is_not_there_is_refused_with_an_example(refused):

@@ -41,37 +41,9 @@ def test_every_metric_has_a_panel_and_every_setting_its_line_and_band_in_it(maze
             assert (ends.min(), ends.max()) == (own["low"].min(), own["high"].max())
 
 
-def test_one_seed_has_lines_without_bands():
-    found = report.gather([ROOT / "sweeps" / "pacs.toml"])
-    table = report.all_curves(found, ["pass@1"], ["beta"])
-    (axes,) = report_plots.draw_curves(table, ["beta"]).axes
-    assert sum(len(line.get_xdata()) > 0 for line in axes.lines) == 5
-    heights = [path.vertices[:, 1] for band in axes.collections for path in band.get_paths()]
-    assert not np.isfinite(np.concatenate([[np.nan], *heights])).any()
-
-
 def test_one_step_is_refused_with_a_sentence(maze):
     with pytest.raises(LabError, match="records of step 160 only, so there are no curves"):
         report_plots.draw_curves(maze[maze["step"] == 160], ["objective"])
-
-
-def test_an_estimator_keeps_its_colour_and_every_setting_has_its_own_look():
-    laptop = report.gather([ROOT / "sweeps" / "laptop.toml"], "tabular")
-    by = report.settings(laptop)
-    table = report.curves(laptop, "pass@1", by)
-    looks = report_plots.looks(table, by)
-    assert len(set(looks.values())) == len(looks) == 12
-    assert {looks[name][0] for name in looks if name.startswith("maxrl")} == {plots.RED}
-    assert looks["0.25 * log_odds, exact"][0] == plots.line_style("pacs").color
-
-
-def test_settings_of_one_method_are_shades_of_its_colour_and_of_no_other():
-    found = report.gather([ROOT / "sweeps" / "pacs.toml"])
-    looks = report_plots.looks(report.curves(found, "pass@1", ["beta"]), ["beta"])
-    assert list(looks) == ["0.1", "0.5", "1.0", "2.0", "10.0"]
-    assert [color for color, _ in looks.values()] == plots.line_style("pacs").shades(5)
-    rates = problem_rates.pass_rates(found.groups, ["beta"])
-    assert report_plots.looks(rates, ["beta"]) == looks
 
 
 def test_a_distribution_is_the_share_of_problems_at_or_below_each_pass_rate():

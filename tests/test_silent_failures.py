@@ -26,14 +26,6 @@ def test_every_line_of_the_document_names_its_test():
     [
         ("rloo", "group of one: error; all wrong: zero; all right: zero; zero mean in every group"),
         (
-            "rloo(singleton='zero')",
-            "group of one: zero; all wrong: zero; all right: zero; zero mean in every group",
-        ),
-        (
-            "reinforce",
-            "group of one: scored; all wrong: zero; all right: kept; not zero mean in every group",
-        ),
-        (
             "maxrl_eq7",
             "group of one: scored; all wrong: kept; all right: zero; not zero mean in every group",
         ),

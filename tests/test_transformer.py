@@ -9,10 +9,10 @@ from functools import partial
 
 import pytest
 import torch
+from refusals import refusal
 from torch import nn
 from torch._dynamo.utils import counters
 
-from lab.errors import LabError
 from lab.toy import fused_attention, transformer
 from lab.toy.fused_attention import attend_fused
 from lab.toy.transformer import (
@@ -57,13 +57,6 @@ def tokens_for(shape: TransformerConfig, length: int = 20) -> torch.Tensor:
 def logits_of(model: Transformer, tokens: torch.Tensor) -> torch.Tensor:
     with torch.no_grad():
         return model.logits(model.prefill(tokens)[0])
-
-
-def refusal(call, *given) -> str:
-    with pytest.raises(LabError) as error:
-        call(*given)
-    assert "\n" not in str(error.value)
-    return str(error.value)
 
 
 # --- The model ----------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import re
 from functools import cache
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from lab.errors import LabError
@@ -13,7 +12,6 @@ from lab.papers.measured import Measured, exactly, measured_at
 from lab.papers.registry import items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED, Family, steps
 from lab.project import CHECKOUT as ROOT
-from lab.runs import results
 from lab.runs.sweep_file import read_sweep
 
 
@@ -201,15 +199,3 @@ def test_no_seed_that_chose_a_learning_rate_is_among_those_that_test_it():
             assert not seeds_of(name) & seeds_of(chosen), (name, chosen)
             checked += 1
     assert checked >= 20
-
-
-def test_runs_on_mazes_that_are_compared_seed_by_seed_begin_alike_or_a_remark_says_so(families):
-    """Supervised training leads another processor to another start (data/results/README.md)."""
-    for claim in sum(families[1], []):
-        sweeps = {place.split("/")[0] for place in claim.ours.values() if "/maze: " in place}
-        records = [results(sweep, "maze").metrics for sweep in sweeps]
-        if not records:
-            continue
-        starts = pd.concat(records).query("step == 0").groupby(["seed", "start_steps"])["pass@1"]
-        if (starts.max() - starts.min()).max() > 1e-6:
-            assert "the starts of seeds 21 and 22 are not quite the same" in claim.remark

@@ -234,18 +234,13 @@ def test_verls_reward_manager_finds_and_calls_it():
     from verl import DataProto
     from verl.trainer.ppo.reward import load_reward_manager
 
-    config = OmegaConf.create(
-        {
-            "reward": {
-                "custom_reward_function": {
-                    "path": "pkg://lab.llm.train.verl_adapter",
-                    "name": "compute_score",
-                },
-                "reward_manager": {"source": "register", "name": "naive"},
-                "sandbox_fusion": {"url": None},
-            }
-        }
-    )
+    function = {"path": "pkg://lab.llm.train.verl_adapter", "name": "compute_score"}
+    reward = {
+        "custom_reward_function": function,
+        "reward_manager": {"source": "register", "name": "naive"},
+        "sandbox_fusion": {"url": None},
+    }
+    config = OmegaConf.create({"reward": reward})
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:
