@@ -37,6 +37,7 @@ nb_merge_streams = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "The lab"
+html_sidebars = {"notebooks/*": []}  # a lesson is read in its own order
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -54,7 +54,10 @@ def raw(html: str) -> str:
 
 
 def alive(cells: list[Any], lesson: str, score: str) -> list[Any]:
-    """The cells of a lesson with what COURSE has for it; nobody is told that they said nothing."""
+    """The cells of a lesson with what COURSE has for it.
+
+    Code that only draws is folded, and nobody is told that they said nothing.
+    """
     course = COURSE.get(lesson, {})
     scenes, claims = course.get("scenes", {}), course.get("claims", [])
     lively = []
@@ -62,6 +65,12 @@ def alive(cells: list[Any], lesson: str, score: str) -> list[Any]:
         for output in cell.get("outputs", []):
             if "text" in output:
                 output.text = TOLD.sub("", output.text)
+        if (
+            cell.cell_type == "code"
+            and "plots.panels(" in cell.source
+            and "def " not in cell.source
+        ):
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]  # it draws
         if claims and cell.source.startswith("my_guess = "):
             cell = new_markdown_cell(raw(ASKED + "\n".join(guesses(lesson, claims))))
         lively.append(cell)
