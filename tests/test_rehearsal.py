@@ -226,7 +226,7 @@ def test_the_first_micro_batches_of_a_language_model_are_profiled(on_cpu):
     measured = measurements.measure_steps("gsm8k", "smoke", "3", on_cpu)
     assert measured["scored"] == measured["batch"] == 8
     said = Path(on_cpu, "gsm8k-smoke.profile.txt").read_text()
-    assert "aten::" in said and "Backward" in said
+    assert "aten::" in said
 
 
 def test_a_sampler_that_keeps_old_weights_is_found(on_cpu, monkeypatch):
