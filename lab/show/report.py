@@ -133,16 +133,19 @@ def _folders(sources: Sequence[str | Path]) -> dict[str, Run]:
 
 
 def fans(results: Results, sources: Sequence[str | Path], by: Sequence[str]) -> pd.DataFrame:
-    """The mean pass rate of each run by visit, and the forecast of as many visits again.
+    """The mean pass rate by visit of one run of each setting, and as many visits again, forecast.
 
-    Columns: setting, run, visit, mean, and low and high of its 90% interval, nan where it was seen.
-    LabError: no folder of these runs is here, or one cannot be forecast (`lab.show.forecast`).
+    It is the run with the lowest seed whose folder is here: a forecast takes seconds. Columns:
+    setting, run, visit, mean, and low and high of its 90% interval, nan where it was seen. LabError:
+    no folder of these runs is here, or one cannot be forecast (`lab.show.forecast`).
     """
     from lab.show.forecast import forecast
 
-    rows = results.metrics.drop_duplicates("run").set_index("run")
+    rows = results.metrics.drop_duplicates("run").sort_values("seed").set_index("run")
     names = rows[list(by)].astype(str).agg(", ".join, axis=1)
-    here = {id: run.path for id, run in _folders(sources).items() if id in names and run.finished}
+    folders = {id: run.path for id, run in _folders(sources).items() if run.finished}
+    first = names[names.index.isin(folders)].drop_duplicates()
+    here = {id: folders[id] for id in first.index}
     if not here:
         raise LabError(
             "no folder of these runs is here, and recorded results keep the last evaluation only: a"
