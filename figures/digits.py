@@ -23,7 +23,7 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    return recorded.over_seeds(METRIC, ["objective", "gradient", "rollouts"])
+    return recorded.over_seeds(METRIC, ["estimator", "gradient", "rollouts"])
 
 
 def draw(table: pd.DataFrame) -> Figure:
@@ -31,7 +31,7 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, N in zip(axes, SIZES, strict=True):
         for name in NAMES:
             part = table[
-                (table["objective"] == name)
+                (table["estimator"] == name)
                 & ((table["gradient"] == "exact") | (table["rollouts"] == N))
             ]
             plots.curve(panel, part, "step", METRIC, plots.image_style(name))

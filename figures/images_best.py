@@ -28,19 +28,19 @@ def table(recorded: Results) -> pd.DataFrame:
     chosen_on = recorded.metrics["evaluated_on"] == "validation"
     rates = recorded.metrics[chosen_on]
     last = rates[rates["step"] == rates["step"].max()].sort_values("learning_rate")
-    best = last.groupby("objective")[METRIC].transform("max")
-    tried = last[["objective", "learning_rate", METRIC]].assign(
+    best = last.groupby("estimator")[METRIC].transform("max")
+    tried = last[["estimator", "learning_rate", METRIC]].assign(
         kind="validation", best=last[METRIC] == best
     )
     at_best = Results(recorded.metrics[~chosen_on], recorded.groups, recorded.runs)
-    curves = at_best.over_seeds(METRIC, ["objective"]).assign(kind="test")
+    curves = at_best.over_seeds(METRIC, ["estimator"]).assign(kind="test")
     return pd.concat([tried, curves], ignore_index=True)
 
 
 def draw(table: pd.DataFrame) -> Figure:
     figure, (left, right) = plots.panels(columns=2, width=plots.PAGE, height=2.8, sharey=True)
     for name in NAMES:
-        style, part = plots.image_style(name), table[table["objective"] == name]
+        style, part = plots.image_style(name), table[table["estimator"] == name]
         tried, curve = (part[part["kind"] == kind] for kind in ("validation", "test"))
         plots.rates(left, tried, METRIC, style, best=tried[tried["best"].astype(bool)])
         plots.curve(right, curve, "step", METRIC, style)

@@ -31,8 +31,8 @@ def records() -> Results:
 def table(recorded: Results) -> pd.DataFrame:
     metrics = recorded.metrics[recorded.metrics["gradient_norm"] == 0]
     adamw = metrics["optimizer"] == "adamw"
-    told = replace(recorded, metrics=metrics[~adamw | metrics["objective"].isin(WITH_ADAMW)])
-    curves = told.each_over_seeds(PANELS, ["objective", "optimizer", "rollouts"])
+    told = replace(recorded, metrics=metrics[~adamw | metrics["estimator"].isin(WITH_ADAMW)])
+    curves = told.each_over_seeds(PANELS, ["estimator", "optimizer", "rollouts"])
     ends = curves[curves["step"] == curves["step"].max()]
     return ends.sort_values(["metric", "optimizer", "rollouts"])
 
@@ -43,17 +43,17 @@ def draw(table: pd.DataFrame) -> Figure:
         of_metric = table[table["metric"] == metric]
         shown = of_metric[of_metric["optimizer"] == "sgd"]
         exact = plots.image_style("ml")
-        [limit] = shown.loc[shown["objective"] == "ml", "mean"]
+        [limit] = shown.loc[shown["estimator"] == "ml", "mean"]
         panel.axhline(limit, label=exact.label, **exact.line)
         for name in NAMES:
-            part, style = shown[shown["objective"] == name], plots.line_style(name)
+            part, style = shown[shown["estimator"] == name], plots.line_style(name)
             N = part["rollouts"]
             panel.plot(N, part["mean"], marker=style.marker, label=style.label, **style.line)
             for seed in part.filter(like="seed "):
                 panel.plot(N, part[seed], "_", color=style.color, markersize=6, alpha=0.6)
         adamw = of_metric[of_metric["optimizer"] == "adamw"]
         for name in WITH_ADAMW:
-            part, style = adamw[adamw["objective"] == name], plots.line_style(name)
+            part, style = adamw[adamw["estimator"] == name], plots.line_style(name)
             look = style.published | {"marker": style.marker, "label": f"{style.label}, AdamW"}
             panel.plot(part["rollouts"], part["mean"], markersize=5, **look)
         panel.set(xscale="log", xlabel="rollouts N", title=metric)

@@ -29,7 +29,7 @@ def table(recorded: Results) -> pd.DataFrame:
     # gradient_norm = 0: gradients are not rescaled, and the setting is named after the optimizer.
     setting = recorded.metrics["optimizer"].where(recorded.metrics["gradient_norm"] == 0, "norm")
     return replace(recorded, metrics=recorded.metrics.assign(setting=setting)).over_seeds(
-        METRIC, ["setting", "objective"]
+        METRIC, ["setting", "estimator"]
     )
 
 
@@ -37,7 +37,7 @@ def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.5, sharey=True)
     for panel, (setting, label) in zip(axes, SETTINGS.items(), strict=True):
         for name in NAMES:
-            part = table[(table["setting"] == setting) & (table["objective"] == name)]
+            part = table[(table["setting"] == setting) & (table["estimator"] == name)]
             plots.curve(panel, part, "step", METRIC, plots.image_style(name))
         panel.set(title=label, xlabel="step")
         plots.logit_axis(panel.yaxis, 0.0006, 0.99)

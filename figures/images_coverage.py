@@ -23,19 +23,19 @@ def records() -> Results:
 
 def table(recorded: Results) -> pd.DataFrame:
     guessing = pd.DataFrame(
-        {"objective": "guessing", "k": KS, "pass@k": 1 - (1 - 1e-3) ** np.array(KS)}
+        {"estimator": "guessing", "k": KS, "pass@k": 1 - (1 - 1e-3) ** np.array(KS)}
     )
-    measured = recorded.pass_at_k(KS, ["objective", "rollouts"])
+    measured = recorded.pass_at_k(KS, ["estimator", "rollouts"])
     return pd.concat([measured, guessing.assign(rollouts=0, seeds=0)], ignore_index=True)
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    guess = table[table["objective"] == "guessing"]
-    sizes = sorted(set(table[table["objective"] == "maxrl"]["rollouts"]))
+    guess = table[table["estimator"] == "guessing"]
+    sizes = sorted(set(table[table["estimator"] == "maxrl"]["rollouts"]))
     figure, axes = plots.panels(columns=len(sizes), width=plots.PAGE, height=2.6, sharey=True)
     for panel, N in zip(axes, sizes, strict=True):
         for name in NAMES:
-            part = table[table["objective"] == name]
+            part = table[table["estimator"] == name]
             # Exact maximum likelihood samples no labels: it is the same in every column.
             part = part if name == "ml" else part[part["rollouts"] == N]
             plots.curve(panel, part, "k", "pass@k", plots.image_style(name))

@@ -22,18 +22,18 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    return recorded.each_over_seeds(METRICS, ["objective", "rollouts"])
+    return recorded.each_over_seeds(METRICS, ["estimator", "rollouts"])
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    sizes = sorted(set(table[table["objective"] != "ml"]["rollouts"]))
+    sizes = sorted(set(table[table["estimator"] != "ml"]["rollouts"]))
     figure, axes = plots.panels(
         columns=len(sizes), rows=3, width=plots.PAGE, height=5.4, sharex=True, sharey="row"
     )
     for row, (metric, label) in zip(axes, METRICS.items(), strict=True):
         for panel, N in zip(row, sizes, strict=True):
             for name in NAMES:
-                part = table[(table["objective"] == name) & (table["metric"] == metric)]
+                part = table[(table["estimator"] == name) & (table["metric"] == metric)]
                 # Exact maximum likelihood samples no labels: it is the same in every column.
                 part = part if name == "ml" else part[part["rollouts"] == N]
                 plots.curve(panel, part, "step", "mean", plots.image_style(name))

@@ -26,11 +26,11 @@ def table(recorded: Results) -> pd.DataFrame:
     groups = recorded.groups[(recorded.groups["seed"] == 0) & recorded.groups["score_norm"].notna()]
     frames = []
     for name in NAMES:
-        part = groups[(groups["objective"] == name) & ((name == "ml") | (groups["rollouts"] == N))]
+        part = groups[(groups["estimator"] == name) & ((name == "ml") | (groups["rollouts"] == N))]
         frames.append(
             pd.DataFrame(
                 {
-                    "objective": name,
+                    "estimator": name,
                     "image": part["problem"],
                     "pass_rate": part["pass_rate"],
                     "gradient_norm": expected_gradient_norms(part),
@@ -43,7 +43,7 @@ def table(recorded: Results) -> pd.DataFrame:
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.2, sharex=True, sharey=True)
     for panel, name in zip(axes, NAMES, strict=True):
-        part, style = table[table["objective"] == name], plots.line_style(name)
+        part, style = table[table["estimator"] == name], plots.line_style(name)
         panel.plot(
             part["pass_rate"],
             part["gradient_norm"],

@@ -30,12 +30,12 @@ def table(recorded: Results) -> pd.DataFrame:
     metrics = recorded.metrics
     chosen_on = metrics["evaluated_on"] == "validation"
     tried = metrics[chosen_on & (metrics["step"] == metrics["steps"])]
-    tried = tried[["steps", "objective", "learning_rate", METRIC]].sort_values("learning_rate")
+    tried = tried[["steps", "estimator", "learning_rate", METRIC]].sort_values("learning_rate")
     test = replace(recorded, metrics=metrics[~chosen_on & metrics["seed"].isin(SEEDS)])
-    curves = test.over_seeds(METRIC, ["steps", "objective"]).assign(kind="test")
+    curves = test.over_seeds(METRIC, ["steps", "estimator"]).assign(kind="test")
     seeds = [METRIC, *(f"seed {seed}" for seed in SEEDS)]
-    ends = curves[curves["step"] == curves["steps"]].set_index(["steps", "objective"])[seeds]
-    behind = ends.xs("ml", level="objective") - ends.xs("maxrl", level="objective")
+    ends = curves[curves["step"] == curves["steps"]].set_index(["steps", "estimator"])[seeds]
+    behind = ends.xs("ml", level="estimator") - ends.xs("maxrl", level="estimator")
     behind = behind.reset_index().assign(kind="MaxRL behind exact ML")
     return pd.concat([tried.assign(kind="validation"), curves, behind], ignore_index=True)
 
@@ -43,7 +43,7 @@ def table(recorded: Results) -> pd.DataFrame:
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.6, sharey=True)
     for name in NAMES:
-        style, part = plots.image_style(name), table[table["objective"] == name]
+        style, part = plots.image_style(name), table[table["estimator"] == name]
         tried = part[part["kind"] == "validation"]
         for steps, mark, alpha in ((300, "none", 0.5), (1500, style.color, 1.0)):
             rates = tried[tried["steps"] == steps]

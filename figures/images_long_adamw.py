@@ -39,18 +39,18 @@ def table(recorded: Results) -> pd.DataFrame:
     # gradient_norm = 0: gradients are not rescaled.
     metrics = recorded.metrics[recorded.metrics["gradient_norm"] == 0]
     last = metrics[metrics["step"] == metrics["steps"]]
-    columns = ["optimizer", "steps", "objective", "learning_rate", METRIC]
+    columns = ["optimizer", "steps", "estimator", "learning_rate", METRIC]
     tried = last[(last["evaluated_on"] == "validation") & (last["optimizer"] == "adamw")]
     tried = tried[columns].sort_values("learning_rate").assign(kind="validation")
     test = metrics[(metrics["evaluated_on"] == "test") & metrics["seed"].isin(SEEDS)]
-    curves = replace(recorded, metrics=test).over_seeds(METRIC, ["optimizer", "steps", "objective"])
+    curves = replace(recorded, metrics=test).over_seeds(METRIC, ["optimizer", "steps", "estimator"])
     return pd.concat([tried, curves.assign(kind="test")], ignore_index=True)
 
 
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.6, sharey=True)
     for name in NAMES:
-        style, part = plots.image_style(name), table[table["objective"] == name]
+        style, part = plots.image_style(name), table[table["estimator"] == name]
         for steps, fill, alpha in ((300, "none", 0.5), (1500, style.color, 1.0)):
             rates = part[(part["kind"] == "validation") & (part["steps"] == steps)]
             if rates.empty:  # exact maximum likelihood, 300 steps

@@ -26,11 +26,11 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    metrics = recorded.metrics[recorded.metrics["objective"].isin(NAMES)]
+    metrics = recorded.metrics[recorded.metrics["estimator"].isin(NAMES)]
     # gradient_norm = 0: gradients are not rescaled, and the setting is named after the optimizer.
     setting = metrics["optimizer"].where(metrics["gradient_norm"] == 0, "norm")
     last = metrics.assign(setting=setting)[metrics["step"] == metrics["steps"]]
-    columns = ["setting", "objective", "evaluated_on", "learning_rate"]
+    columns = ["setting", "estimator", "evaluated_on", "learning_rate"]
     chosen = last[(last["evaluated_on"] == "validation") | last["seed"].isin(SEEDS)]
     ends = chosen.pivot(index=columns, columns="seed", values=METRIC).add_prefix("seed ")
     return ends.assign(**{METRIC: ends.mean(axis=1)}).reset_index()
@@ -41,7 +41,7 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, (setting, title) in zip(axes, SETTINGS.items(), strict=True):
         for name in NAMES:
             style = plots.line_style(name)
-            part = table[(table["setting"] == setting) & (table["objective"] == name)]
+            part = table[(table["setting"] == setting) & (table["estimator"] == name)]
             tried = part[part["evaluated_on"] == "validation"]
             [test] = part[part["evaluated_on"] == "test"].to_dict("records")
             line = {"marker": style.marker, "markersize": 3, "label": style.label}

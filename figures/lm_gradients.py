@@ -33,7 +33,7 @@ def table(recorded: Results) -> pd.DataFrame:
     rows = []
     for name in NAMES:
         for difficulty, low, high in zip(RANGES, EDGES, EDGES[1:], strict=False):
-            part = points[(points["objective"] == name) & (points["range"] == difficulty)]
+            part = points[(points["estimator"] == name) & (points["range"] == difficulty)]
             interval = stats.mean_interval(part.groupby("problem")["gradient_norm"].mean())
             rows.append(
                 (
@@ -47,16 +47,16 @@ def table(recorded: Results) -> pd.DataFrame:
                 )
             )
     means = pd.DataFrame(
-        rows, columns=["problem", "objective", "pass_rate", "gradient_norm", "low", "high", "n"]
+        rows, columns=["problem", "estimator", "pass_rate", "gradient_norm", "low", "high", "n"]
     )
-    per_problem = points[["problem", "seed", "objective", "pass_rate", "gradient_norm", "range"]]
+    per_problem = points[["problem", "seed", "estimator", "pass_rate", "gradient_norm", "range"]]
     return pd.concat([per_problem, means], ignore_index=True)
 
 
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.1, sharex=True, sharey=True)
     for panel, name in zip(axes, NAMES, strict=True):
-        part, style = table[table["objective"] == name], plots.line_style(name)
+        part, style = table[table["estimator"] == name], plots.line_style(name)
         # The rows of single problems have a seed, the means over a range of pass rates have none.
         points, means = part[part["seed"].notna()], part[part["seed"].isna()]
         panel.plot(

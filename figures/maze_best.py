@@ -28,15 +28,15 @@ def table(recorded: Results) -> pd.DataFrame:
     metrics = recorded.metrics
     last = metrics["step"] == metrics["steps"]
     kept = metrics[last | (metrics["step"] == 0)]
-    columns = ["kind", "objective", "learning_rate", "seed", "step", *PANELS, "pass@128"]
+    columns = ["kind", "estimator", "learning_rate", "seed", "step", *PANELS, "pass@128"]
     kind = (kept["seed"] == RATES_SEED).map({True: "rates", False: "test"})
     told = kept.assign(kind=kind)[columns]
-    told = told.sort_values(["kind", "objective", "learning_rate", "seed", "step"])
+    told = told.sort_values(["kind", "estimator", "learning_rate", "seed", "step"])
     for metric in PANELS:  # which rate is the best one of its objective
         ends = told[(told["kind"] == "rates") & (told["step"] > 0)]
-        ends = ends[ends["objective"].isin(RULES[metric])]
-        best = ends.loc[ends.groupby("objective")[metric].idxmax()]
-        rate = told["objective"].map(best.set_index("objective")["learning_rate"])
+        ends = ends[ends["estimator"].isin(RULES[metric])]
+        best = ends.loc[ends.groupby("estimator")[metric].idxmax()]
+        rate = told["estimator"].map(best.set_index("estimator")["learning_rate"])
         told[f"best for {metric}"] = told["learning_rate"] == rate
     return told.reset_index(drop=True)
 
@@ -48,7 +48,7 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, (metric, title) in zip(axes, PANELS.items(), strict=False):
         panel.axhline(starts[metric].iloc[0], color=plots.GREY, linewidth=0.8, label="start")
         for name in RULES[metric]:
-            style, part = plots.line_style(name), ends[ends["objective"] == name]
+            style, part = plots.line_style(name), ends[ends["estimator"] == name]
             plots.rates(panel, part, metric, style, best=part[part[f"best for {metric}"]])
         panel.set(title=title)
     tested = table[table["kind"] == "test"]
@@ -56,7 +56,7 @@ def draw(table: pd.DataFrame) -> Figure:
     axes[2].plot(begun["pass@1"], begun["log-likelihood"], "x", color=plots.GREY, markersize=5)
     for metric, names in RULES.items():
         for name in names:
-            style, part = plots.line_style(name), tested[tested["objective"] == name]
+            style, part = plots.line_style(name), tested[tested["estimator"] == name]
             points = part[(part["step"] > 0) & part[f"best for {metric}"]]
             face = "none" if metric == "log-likelihood" else style.color
             marks = {"marker": style.marker, "markersize": 5, "markerfacecolor": face}

@@ -28,10 +28,10 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    metrics = recorded.metrics[recorded.metrics["objective"].isin(NAMES)]
-    best = metrics["learning_rate"] == metrics["objective"].map(BEST_OF_64)
+    metrics = recorded.metrics[recorded.metrics["estimator"].isin(NAMES)]
+    best = metrics["learning_rate"] == metrics["estimator"].map(BEST_OF_64)
     told = replace(recorded, metrics=metrics[(metrics["rollouts"] != 64) | best])
-    curves = told.each_over_seeds(METRICS, ["objective", "rollouts"])
+    curves = told.each_over_seeds(METRICS, ["estimator", "rollouts"])
     spent = curves["step"] * curves["rollouts"] * metrics["batch"].iloc[0]
     return curves.assign(**{"thousand rollouts": spent / 1000})
 
@@ -43,7 +43,7 @@ def draw(table: pd.DataFrame) -> Figure:
         for panel, N in zip(row, SIZES, strict=True):
             shown = table[(table["metric"] == metric) & (table["rollouts"] == N)]
             for name in NAMES:
-                part = shown[shown["objective"] == name]
+                part = shown[shown["estimator"] == name]
                 plots.curve(panel, part, "thousand rollouts", "mean", plots.line_style(name))
             panel.set_title(f"N = {N}")
         row[0].set_ylabel(metric)

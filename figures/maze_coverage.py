@@ -24,27 +24,27 @@ def records() -> Results:
 def table(recorded: Results) -> pd.DataFrame:
     first = recorded.metrics[recorded.metrics["step"] == 0].groupby("seed").first()
     start = [
-        {"objective": "start", "k": int(name.removeprefix("pass@")), "pass@k": first[name].mean()}
+        {"estimator": "start", "k": int(name.removeprefix("pass@")), "pass@k": first[name].mean()}
         for name in first
         if name.startswith("pass@")
     ]
-    measured = recorded.pass_at_k(KS, ["objective"])
+    measured = recorded.pass_at_k(KS, ["estimator"])
     return pd.concat([measured, pd.DataFrame(start)], ignore_index=True)
 
 
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(width=plots.COLUMN, height=2.6)
     for name in NAMES:
-        part = table[table["objective"] == name]
+        part = table[table["estimator"] == name]
         plots.curve(axes, part, "k", "pass@k", plots.line_style(name))
-    start = table[table["objective"] == "start"]
+    start = table[table["estimator"] == "start"]
     reference = plots.REFERENCE_STYLES["start"]
     axes.plot(start["k"], start["pass@k"], marker=reference.marker, **reference.line)
     axes.set(xscale="log", xlabel="k", ylabel="pass@k", ylim=(0, 1.02), xlim=(0.9, 142))
     axes.set_xticks((1, 8, 32, 128), ("1", "8", "32", "128"))
     axes.minorticks_off()
     ends = {
-        name: table[table["objective"] == name].iloc[-1]["pass@k"] for name in (*NAMES, "start")
+        name: table[table["estimator"] == name].iloc[-1]["pass@k"] for name in (*NAMES, "start")
     }
     looks = {name: plots.line_style(name) for name in NAMES} | {"start": reference}
     plots.label_ends(axes, [(looks[name].label, end, looks[name]) for name, end in ends.items()])

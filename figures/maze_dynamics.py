@@ -27,7 +27,7 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    return recorded.each_over_seeds(METRICS, ["objective"])
+    return recorded.each_over_seeds(METRICS, ["estimator"])
 
 
 def draw(table: pd.DataFrame) -> Figure:

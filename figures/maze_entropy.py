@@ -20,16 +20,16 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    return recorded.over_seeds("entropy", ["objective"])
+    return recorded.over_seeds("entropy", ["estimator"])
 
 
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(width=plots.COLUMN, height=2.5)
     for name in NAMES:
-        part = table[table["objective"] == name]
+        part = table[table["estimator"] == name]
         plots.curve(axes, part, "step", "entropy", plots.line_style(name))
     axes.set(xlabel="step", ylabel="entropy, nats a token", ylim=(0, None))
-    last = table[table["step"] == table["step"].max()].set_index("objective")["entropy"]
+    last = table[table["step"] == table["step"].max()].set_index("estimator")["entropy"]
     looks = {name: plots.line_style(name) for name in NAMES}
     plots.label_ends(axes, [(look.label, last[name], look) for name, look in looks.items()])
     return figure

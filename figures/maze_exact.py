@@ -36,14 +36,14 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    return recorded.each_over_seeds(PANELS, ["objective", "gradient"])
+    return recorded.each_over_seeds(PANELS, ["estimator", "gradient"])
 
 
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.4)
     for panel, (metric, title) in zip(axes, PANELS.items(), strict=True):
         for label, (name, gradient, style) in LOOKS.items():
-            chosen = (table["objective"] == name) & (table["gradient"] == gradient)
+            chosen = (table["estimator"] == name) & (table["gradient"] == gradient)
             part = table[chosen & (table["metric"] == metric)]
             plots.curve(panel, part, "step", "mean", style, label)
         panel.set(title=title, xlabel="step")

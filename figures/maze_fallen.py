@@ -37,7 +37,7 @@ def table(recorded: Results) -> pd.DataFrame:
     metrics = recorded.metrics.merge(rate_flow.fallen(recorded.groups), on=["run", "step"])
     hard = metrics["log-likelihood, 12 moves"]
     metrics["gained"] = hard - hard.groupby(metrics["run"]).transform("first")
-    return replace(recorded, metrics=metrics).each_over_seeds(PANELS, ["objective"])
+    return replace(recorded, metrics=metrics).each_over_seeds(PANELS, ["estimator"])
 
 
 def draw(table: pd.DataFrame) -> Figure:

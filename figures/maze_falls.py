@@ -40,13 +40,13 @@ def table(recorded: Results) -> pd.DataFrame:
     later = groups.groupby(["run", "problem"])["pass_rate"].shift(-1)
     moves = groups.assign(falls=later < groups["pass_rate"])[later.notna()]
     rows = []
-    for objective, of_objective in moves.groupby("objective"):
+    for objective, of_objective in moves.groupby("estimator"):
         for name, (low, high) in RANGES.items():
             inside = of_objective[of_objective["pass_rate"].between(low, high, inclusive="left")]
             of_seed = inside.groupby("seed")["falls"].mean()
             share = mean_interval(of_seed.to_numpy(), "seeds", within=(0, 1))
             rows.append(
-                {"objective": objective, "pass_rate": name, "from": low, "to": high}
+                {"estimator": objective, "pass_rate": name, "from": low, "to": high}
                 | {"share of falls": share.point, "low": share.low, "high": share.high}
                 | {"cases": len(inside)}
                 | {f"seed {seed}": value for seed, value in of_seed.items()}
@@ -59,9 +59,9 @@ def draw(table: pd.DataFrame) -> Figure:
     odds = np.linspace(*rate_flow.LIMITS, 400)
     rates = 1 / (1 + 10**-odds)
     drawn = table[~table["pass_rate"].isin(("below 1/64", "1/64 to 1/4")) | (table["from"] > 0)]
-    drawn = drawn.drop_duplicates(["objective", "from", "to"])
+    drawn = drawn.drop_duplicates(["estimator", "from", "to"])
     for place, (objective, look) in enumerate(LOOKS.items()):
-        part = drawn[drawn["objective"] == objective].sort_values("from")
+        part = drawn[drawn["estimator"] == objective].sort_values("from")
         middle = np.sqrt(np.maximum(part["from"], 1e-12) * np.minimum(part["to"], 0.99))
         x = rate_flow.log_odds(middle.to_numpy()) + 0.15 * (place - 1)  # bars side by side
         style = look.line | {"marker": look.marker, "markersize": 3, "linewidth": 1}

@@ -37,10 +37,10 @@ def table(recorded: Results) -> pd.DataFrame:
     counts = replace(
         recorded, metrics=recorded.metrics.merge(rate_flow.fallen(groups), on=["run", "step"])
     )
-    fallen = counts.over_seeds("fallen", ["objective", "gradient"])
+    fallen = counts.over_seeds("fallen", ["estimator", "gradient"])
     lines = groups[(groups["seed"] == 0) & (groups["step"] % EVERY == 0)]
     odds = rate_flow.log_odds(np.maximum(lines["pass_rate"], LEAST)).round(4)
-    columns = ["objective", "gradient", "step", "moves", "problem"]
+    columns = ["estimator", "gradient", "step", "moves", "problem"]
     return pd.concat([lines[columns].assign(log_odds=odds), fallen], ignore_index=True)
 
 
@@ -49,7 +49,7 @@ def draw(table: pd.DataFrame) -> Figure:
     count = axes[1, 2]
     for panel, (label, look) in zip(axes.flat, LOOKS.items(), strict=False):
         name, gradient, style = look
-        part = table[(table["objective"] == name) & (table["gradient"] == gradient)]
+        part = table[(table["estimator"] == name) & (table["gradient"] == gradient)]
         rate_flow.draw_flow(panel, part[part["fallen"].isna()].astype({"moves": int}))
         panel.set(title=label, xlabel="step")
         plots.curve(count, part[part["fallen"].notna()], "step", "fallen", style, label)
@@ -59,7 +59,7 @@ def draw(table: pd.DataFrame) -> Figure:
     plots.letter(axes.flat)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     last = table[table["step"] == table["step"].max()].dropna(subset="fallen")
-    heights = last.set_index(["objective", "gradient"])["fallen"]
+    heights = last.set_index(["estimator", "gradient"])["fallen"]
     ends = [(label, heights[look[:2]], look[2]) for label, look in LOOKS.items()]
     plots.label_ends(count, ends)
     return figure

@@ -22,7 +22,7 @@ LOOKS = {
     "GRPO, N = 8": (8, "grpo", plots.line_style("grpo")._replace(dash=(0, (1, 1)))),
 }
 PANELS = {"gained": "gain in mean log p", "pass@1": "pass@1 at the end"}
-METHOD = ["start_steps", "rollouts", "objective"]
+METHOD = ["start_steps", "rollouts", "estimator"]
 
 
 def records() -> Results:
@@ -38,8 +38,8 @@ def table(recorded: Results) -> pd.DataFrame:
     ended = last.each_over_seeds(["log-likelihood", "start", *PANELS], METHOD)
     values = ["mean", *(name for name in ended if name.startswith("seed "))]
     final = ended[ended["metric"] == "log-likelihood"].set_index(METHOD)[values]
-    lead = final.xs("maxrl", level="objective") - final.xs("grpo", level="objective")
-    lead = lead.reset_index().assign(objective="MaxRL - GRPO", metric="lead in log p")
+    lead = final.xs("maxrl", level="estimator") - final.xs("grpo", level="estimator")
+    lead = lead.reset_index().assign(estimator="MaxRL - GRPO", metric="lead in log p")
     return pd.concat([ended, lead], ignore_index=True)
 
 
@@ -47,7 +47,7 @@ def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=2, width=plots.PAGE, height=2.6)
     for panel, (metric, title) in zip(axes, PANELS.items(), strict=True):
         for label, (rollouts, name, style) in LOOKS.items():
-            chosen = table[(table["rollouts"] == rollouts) & (table["objective"] == name)]
+            chosen = table[(table["rollouts"] == rollouts) & (table["estimator"] == name)]
             starts = chosen[chosen["metric"] == "start"].set_index("start_steps")["mean"]
             part = chosen[chosen["metric"] == metric]
             part = part.assign(start=part["start_steps"].map(starts)).sort_values("start")

@@ -38,18 +38,18 @@ def records() -> Results:
 def table(recorded: Results) -> pd.DataFrame:
     metrics = recorded.metrics
     longer = metrics["start_steps"] == TAUGHT
-    begun = metrics[~longer & (metrics["objective"] == "ml") & (metrics["step"] == 0)]
+    begun = metrics[~longer & (metrics["estimator"] == "ml") & (metrics["step"] == 0)]
     ended = metrics[longer & (metrics["step"] == 0)].assign(step=metrics["step"].max())
-    supervised = pd.concat([begun, ended]).assign(objective="supervised")
+    supervised = pd.concat([begun, ended]).assign(estimator="supervised")
     together = pd.concat([metrics[~longer], supervised], ignore_index=True)
-    return replace(recorded, metrics=together).each_over_seeds(PANELS, ["objective"])
+    return replace(recorded, metrics=together).each_over_seeds(PANELS, ["estimator"])
 
 
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.4)
     for panel, (metric, title) in zip(axes, PANELS.items(), strict=True):
         for label, (name, style) in LOOKS.items():
-            part = table[(table["objective"] == name) & (table["metric"] == metric)]
+            part = table[(table["estimator"] == name) & (table["metric"] == metric)]
             plots.curve(panel, part, "step", "mean", style, label)
         panel.set(title=title, xlabel="step")
     plots.letter(axes)

@@ -23,11 +23,11 @@ def records() -> Results:
 
 def table(recorded: Results) -> pd.DataFrame:
     rows = []
-    for (objective, seed), part in recorded.groups.groupby(["objective", "seed"]):
+    for (objective, seed), part in recorded.groups.groupby(["estimator", "seed"]):
         n = int(part["n"].max())
         share = [(part["right"] > k).mean() for k in range(n + 1)]
         columns = {"pass rate": [k / n for k in range(n + 1)], "share of mazes above": share}
-        rows.append(pd.DataFrame(columns).assign(objective=objective, seed=seed))
+        rows.append(pd.DataFrame(columns).assign(estimator=objective, seed=seed))
     return pd.concat(rows, ignore_index=True)
 
 
@@ -36,7 +36,7 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, name in zip(axes, NAMES, strict=True):
         for other in NAMES:
             seaborn.lineplot(
-                table[table["objective"] == other],
+                table[table["estimator"] == other],
                 x="pass rate",
                 y="share of mazes above",
                 units="seed",

@@ -22,8 +22,8 @@ def records() -> Results:
 
 def table(recorded: Results) -> pd.DataFrame:
     first = recorded.metrics[recorded.metrics["step"] == 0].groupby("seed").first()
-    start = [{"objective": "start", "k": k, "pass@k": first[f"pass@{k}"].mean()} for k in KS]
-    measured = recorded.pass_at_k(KS, ["objective", "rollouts"])
+    start = [{"estimator": "start", "k": k, "pass@k": first[f"pass@{k}"].mean()} for k in KS]
+    measured = recorded.pass_at_k(KS, ["estimator", "rollouts"])
     return pd.concat([measured, pd.DataFrame(start).assign(rollouts=0)], ignore_index=True)
 
 
@@ -34,12 +34,12 @@ def draw(table: pd.DataFrame) -> Figure:
         # Shifted a little sideways, so that the marks do not cover each other.
         for shift, name in zip((0.94, 1, 1.06), NAMES, strict=True):
             style = plots.line_style(name)
-            part = table[(table["objective"] == name) & (table["k"] == k)]
+            part = table[(table["estimator"] == name) & (table["k"] == k)]
             places = part["rollouts"] * shift
             panel.plot(places, part["pass@k"], marker=style.marker, label=style.label, **style.line)
             for column in part.filter(like="seed "):
                 panel.plot(places, part[column], "_", color=style.color, markersize=6)
-        start = table[(table["objective"] == "start") & (table["k"] == k)]["pass@k"].item()
+        start = table[(table["estimator"] == "start") & (table["k"] == k)]["pass@k"].item()
         reference = plots.REFERENCE_STYLES["start"]
         panel.axhline(start, label=reference.label, **reference.line)
         panel.set(xscale="log", xlabel="rollouts a maze", title=f"pass@{k}", ylim=(0, 1.02))

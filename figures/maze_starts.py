@@ -26,8 +26,8 @@ def table(recorded: Results) -> pd.DataFrame:
     del recorded  # names the sources; a seed does not say which sweep it is of
     parts = [results(sweep, "maze").metrics.assign(sweep=sweep) for sweep in LOOKS]
     both = pd.concat(parts)
-    both = both[both["objective"].isin(("maxrl", "grpo"))]
-    return both[["sweep", "objective", "seed", "step", "pass@1", "pass@128"]]
+    both = both[both["estimator"].isin(("maxrl", "grpo"))]
+    return both[["sweep", "estimator", "seed", "step", "pass@1", "pass@128"]]
 
 
 def draw(table: pd.DataFrame) -> Figure:
@@ -36,7 +36,7 @@ def draw(table: pd.DataFrame) -> Figure:
     )
     for sweep, look in LOOKS.items():
         of_sweep = table[table["sweep"] == sweep]
-        rates = of_sweep.pivot(index=["objective", "seed"], columns="step", values="pass@1")
+        rates = of_sweep.pivot(index=["estimator", "seed"], columns="step", values="pass@1")
         maxrl, grpo = rates.loc["maxrl"], rates.loc["grpo"]
         curves.plot(maxrl.columns, maxrl.T, markersize=3, linewidth=0.8, **look)
         starts.plot(maxrl[0], maxrl[640], linestyle="none", label=sweep, **look)

@@ -22,7 +22,7 @@ def records() -> Results:
 
 def table(recorded: Results) -> pd.DataFrame:
     groups = recorded.groups
-    of_ml = (groups["kind"] == "step") & (groups["objective"] == "ml")
+    of_ml = (groups["kind"] == "step") & (groups["estimator"] == "ml")
     kept = ["rate", "start_steps", "seed", "problem", "predicted", "realised"]
     steps = groups.loc[of_ml & (groups["optimizer"] == "adamw"), kept]
     rows = []

@@ -28,19 +28,19 @@ def records() -> Results:
 def table(recorded: Results) -> pd.DataFrame:
     groups = recorded.groups
     found = groups[(groups["kind"] == "weight") & (groups["N"] == N)]
-    kept = ["start_steps", "seed", "objective", "problem", "pass_rate", "weight"]
+    kept = ["start_steps", "seed", "estimator", "problem", "pass_rate", "weight"]
     measured = found[kept].assign(
         low=found["weight"] - found["error"], high=found["weight"] + found["error"]
     )
     span = np.log(measured["pass_rate"] / (1 - measured["pass_rate"])).agg(["min", "max"])
     p = 1 / (1 + np.exp(-np.linspace(*span, 60)))
     theory = [
-        pd.DataFrame({"objective": name, "pass_rate": p, "theory": lab.induced_weight(name, N, p)})
+        pd.DataFrame({"estimator": name, "pass_rate": p, "theory": lab.induced_weight(name, N, p)})
         for name in NAMES
     ]
-    known = [lab.induced_weight(*row) for row in found[["objective", "N", "pass_rate"]].to_numpy()]
+    known = [lab.induced_weight(*row) for row in found[["estimator", "N", "pass_rate"]].to_numpy()]
     inside = ((found["weight"] - known).abs() < 2 * found["error"]).astype(float)
-    shares = inside.groupby([found["seed"], found["objective"]]).mean().unstack()
+    shares = inside.groupby([found["seed"], found["estimator"]]).mean().unstack()
     last = recorded.metrics.set_index("seed")[[f"cosine {name} N={N}" for name in NAMES]]
     judged = {
         "least share within 2 errors": shares.min(axis=1),
@@ -57,7 +57,7 @@ def table(recorded: Results) -> pd.DataFrame:
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=len(NAMES), width=plots.PAGE, height=2.3)
     for panel, name in zip(axes, NAMES, strict=True):
-        style, part = plots.line_style(name), table[table["objective"] == name]
+        style, part = plots.line_style(name), table[table["estimator"] == name]
         for steps, marker in STARTS.items():
             one = part[part["start_steps"] == steps]
             p, look = one["pass_rate"], {"color": style.color, "rasterized": True}

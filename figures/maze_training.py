@@ -27,7 +27,7 @@ def table(recorded: Results) -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    renamed = table.rename(columns={"method": "objective"})
+    renamed = table.rename(columns={"method": "estimator"})
     figure, axes = plots.by_step(
         renamed, plots.TABLE_3_STYLES, dict(zip(METRICS, METRICS, strict=True)), 2.4, sharey=True
     )

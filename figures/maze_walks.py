@@ -19,7 +19,7 @@ def records() -> Results:
 
 def table(recorded: Results) -> pd.DataFrame:
     groups = recorded.groups
-    part = groups[(groups["objective"] == "maxrl") & (groups["seed"] == 0)]
+    part = groups[(groups["estimator"] == "maxrl") & (groups["seed"] == 0)]
     mixed = part[(part["right"] > 0) & (part["right"] < 0.9 * part["n"])]
     return mixed[["problem", "n", "right", "grid", "right_walk", "wrong_walk"]].head(3)
 

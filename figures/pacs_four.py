@@ -37,8 +37,8 @@ def records() -> Results:
 def table(recorded: Results) -> pd.DataFrame:
     metrics = recorded.metrics
     last = metrics[metrics["step"] == metrics["steps"]]
-    measured = replace(recorded, metrics=last).each_over_seeds(METRICS, ["objective", "beta"])
-    methods = measured[["objective", "beta"]].itertuples(index=False, name=None)
+    measured = replace(recorded, metrics=last).each_over_seeds(METRICS, ["estimator", "beta"])
+    methods = measured[["estimator", "beta"]].itertuples(index=False, name=None)
     return measured.assign(row=[list(ROWS).index(method) for method in methods])
 
 

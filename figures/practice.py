@@ -50,7 +50,7 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    by = ["objective", "practice", "rewards"]
+    by = ["estimator", "practice", "rewards"]
     curves = recorded.each_over_seeds(["pass@1", "hard pass@1"], by)
     return curves.assign(updates=curves["practice"].map(UPDATES))
 
@@ -60,13 +60,13 @@ def draw(table: pd.DataFrame) -> Figure:
     hard = table[(table["metric"] == "hard pass@1") & (table["rewards"] == "binary")]
     last = hard[(hard["step"] == 50) & hard["updates"].notna()].sort_values("updates")
     for name in NAMES:
-        part = last[last["objective"] == name]
+        part = last[last["estimator"] == name]
         plots.curve(axes[0], part, "updates", "mean", plots.line_style(name))
     axes[0].set(title="hardest quarter", xlabel="updates on a batch", xscale="log")
     axes[0].set_xticks(list(UPDATES.values()), [str(number) for number in UPDATES.values()])
     axes[0].minorticks_off()
     axes[0].set_ylabel("pass@1")
-    of_maxrl = table[table["objective"] == "maxrl"]
+    of_maxrl = table[table["estimator"] == "maxrl"]
     for panel, letter in zip(axes[1:], "bcd", strict=True):
         metric = "hard pass@1" if letter == "c" else "pass@1"
         shown = {key: label for key, label in SHOWN.items() if key[0] == letter}

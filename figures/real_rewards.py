@@ -29,7 +29,7 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    by = ["objective", "gradient"]
+    by = ["estimator", "gradient"]
     parts = [
         recorded.over_seeds(metric, by).rename(columns={metric: "value"}).assign(metric=metric)
         for metric in METRICS
@@ -45,7 +45,7 @@ def draw(table: pd.DataFrame) -> Figure:
         reference = plots.REFERENCE_STYLES["exact"]
         panel.plot(exact["step"], exact["value"], label=reference.label, **reference.line)
         for spec, label in LABELS.items():
-            line = part[(part["objective"] == spec) & (part["gradient"] == "sampled")]
+            line = part[(part["estimator"] == spec) & (part["gradient"] == "sampled")]
             style = plots.line_style(spec)
             reach = (line["value"] - line["low"], line["high"] - line["value"])
             panel.errorbar(

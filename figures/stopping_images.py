@@ -30,7 +30,7 @@ def records() -> Results:
 
 def table(recorded: Results) -> pd.DataFrame:
     rules = recorded.metrics["stopping"].fillna("") != ""
-    kind = np.where(rules, RULE, np.where(recorded.metrics["objective"] == "ml", "ml", FIXED))
+    kind = np.where(rules, RULE, np.where(recorded.metrics["estimator"] == "ml", "ml", FIXED))
     size = recorded.metrics["rollouts"].astype(str)
     fixed = recorded.metrics["rollouts"] * recorded.metrics["step"] * 128 * (kind == FIXED)
     spent = recorded.metrics["rollouts spent"].where(rules, fixed)

@@ -31,7 +31,7 @@ def records() -> Results:
 def table(recorded: Results) -> pd.DataFrame:
     groups = recorded.groups[recorded.groups["rollouts"] == 1024]
     rows = []
-    for method, part in groups[groups["objective"].isin(METHODS)].groupby("objective"):
+    for method, part in groups[groups["estimator"].isin(METHODS)].groupby("estimator"):
         p = part["pass_rate"].to_numpy()
         rule = until(right=1, cap=1024).weight(p)  # which is also what it spends
         weight = rule if method == "reinforce" else lab.induced_weight("maxrl", 1024, p)

@@ -27,7 +27,7 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    return recorded.over_seeds(METRIC, ["objective", "gradient"])
+    return recorded.over_seeds(METRIC, ["estimator", "gradient"])
 
 
 def draw(table: pd.DataFrame) -> Figure:
@@ -35,7 +35,7 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, (name, (label, limit)) in zip(axes, PANELS.items(), strict=True):
 
         def part(objective: str, gradient: str) -> pd.DataFrame:
-            return table[(table["objective"] == objective) & (table["gradient"] == gradient)]
+            return table[(table["estimator"] == objective) & (table["gradient"] == gradient)]
 
         style = plots.line_style(name)
         practice, mean, exact = part(name, "sampled"), part(name, "expected"), part(limit, "exact")

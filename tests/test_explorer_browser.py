@@ -81,7 +81,7 @@ def fault(tab, words: str):
     "state",
     [
         {},
-        {"quantity": "objective", "x": "logit"},
+        {"quantity": "estimator", "x": "logit"},
         {"quantity": "contrast", "curves": ["lift(pkpo(k=4), low=0)", "maxrl"]},
     ],
 )
@@ -227,7 +227,7 @@ def test_a_weight_drawn_by_the_mouse_is_fitted_as_the_lab_fits_it_and_its_line_t
     assert line == f"from lab import runs; runs.train({call})"
     config = runs.configure("tabular", estimator=spec, rollouts=16, scale="smoke")
     run = runs.train(config, folder=str(tmp_path / "run"))
-    assert run.params["parameters"]["objective"] == spec and len(run.records()) > 1
+    assert run.params["parameters"]["estimator"] == spec and len(run.records()) > 1
 
 
 def test_a_formula_is_fitted_and_added_to_the_curves_and_a_wrong_one_is_a_sentence(opened):

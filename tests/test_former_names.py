@@ -10,7 +10,7 @@ import pytest
 from lab.errors import LabError
 from lab.project import project
 from lab.runs.experiments import experiment, read_assignments
-from lab.runs.former_names import FORMER, in_former_names, without_gone
+from lab.runs.former_names import params_of_today, without_gone
 from lab.runs.run_folder import Run
 
 
@@ -19,7 +19,7 @@ def recorded_runs():
     paths = sorted(project().results.glob("*/*.json"))
     for path in (path for path in paths if path.stem not in ("claims", "rates")):
         for name, run in json.loads(path.read_text()).items():
-            params = run["params"]
+            params = params_of_today(run["params"])
             contents = run["provenance"].get("contents", {})
             yield name, params["experiment"], params["parameters"], contents
 
@@ -32,9 +32,9 @@ def test_every_recorded_run_keeps_its_identity():
         defaults = chosen.configuration.defaults()
         # A run's identity leaves out what was added with a default and stands at it.
         later = {key for key, value in defaults.items() if parameters.get(key, value) == value}
-        if parameters.keys() | defaults.keys() != {FORMER.get(key, key) for key in chosen.rules}:
+        if parameters.keys() | defaults.keys() != chosen.rules.keys():
             continue  # recorded before the experiment had a parameter without a default
-        present = {key: parameters[FORMER.get(key, key)] for key in chosen.rules.keys() - later}
+        present = {key: parameters[key] for key in chosen.rules.keys() - later}
         run = Run.place(kind, present, contents)
         assert f"{run.path.parent.name}/{run.path.name}" == name
         checked += 1
@@ -50,7 +50,7 @@ def test_the_command_of_a_recorded_run_gives_its_parameters_again():
         assert words[:4] == ["lab", "train", kind, "scale=laptop"]
         given = read_assignments(words[4:])
         assert given.keys() <= chosen.rules.keys()
-        values = in_former_names(chosen.configuration.defaults() | chosen.scales["laptop"] | given)
+        values = chosen.configuration.defaults() | chosen.scales["laptop"] | given
         kept = without_gone(parameters, values)
         assert {key: values[key] for key in kept} == kept
         commands.add(shlex.join(words))

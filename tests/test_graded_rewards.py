@@ -122,7 +122,7 @@ ROW = re.compile(
 def test_the_page_says_what_the_recorded_runs_show():
     table = results("real_rewards", "tabular").metrics
     last = table[(table["step"] == 400) & (table["gradient"] == "sampled")]
-    values = last.pivot(index="seed", columns="objective", values="tail log-likelihood")
+    values = last.pivot(index="seed", columns="estimator", values="tail log-likelihood")
     rows = ROW.findall((ROOT / "docs" / "real_rewards.md").read_text(encoding="utf-8"))
     chances = []
     for first, second, *told, verdict in rows:

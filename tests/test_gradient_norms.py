@@ -145,7 +145,7 @@ def with_each(model, groups):
 
 
 def norm_of(table, problem, name):
-    row = table[(table["problem"] == problem) & (table["objective"] == name)]
+    row = table[(table["problem"] == problem) & (table["estimator"] == name)]
     assert len(row) == 1
     return row["gradient_norm"].item()
 
@@ -234,7 +234,7 @@ def test_the_signal_is_made_of_pairs_of_different_rollouts(chain):
         [gradient(chain, scored_alone(chain, group.prompt, answer)) for answer in group.answers]
     )
     gram, right = (scores @ scores.T).numpy(), np.array(group.rewards, dtype=bool)
-    found = norms(with_each(chain, [group]), NAMES).set_index("objective")["signal_sq"]
+    found = norms(with_each(chain, [group]), NAMES).set_index("estimator")["signal_sq"]
     for name in NAMES:
         a1, a0 = (a[3] for a in estimator(name).success_failure(5))
         same = [

@@ -66,7 +66,7 @@ def test_plain_papermill_runs_a_notebook_too(fork, runs, tmp_path):
     done = fork("-m", "papermill", *paths, *words, JUPYTER_PATH=kernels).finish()
     assert done.returncode == 0, done.stderr
     (place,) = (runs / "tabular").iterdir()
-    assert Run(place).finished and Run(place).params["parameters"]["objective"] == "rloo"
+    assert Run(place).finished and Run(place).params["parameters"]["estimator"] == "rloo"
     assert Run(place).done["last"]["step"] == 10
     assert "error" not in [
         output.output_type for cell in code_cells(tmp_path / "out.ipynb") for output in cell.outputs

@@ -194,7 +194,7 @@ def test_a_table_of_comparisons_pairs_what_one_sweep_trained(monkeypatch, tmp_pa
 
     row = lines("images_best_again/images: maxrl, grpo")[-2]
     last = results("images_best_again", "images").metrics.query("step == steps")
-    by_seed = last.pivot(index="seed", columns="objective", values="log-likelihood")
+    by_seed = last.pivot(index="seed", columns="estimator", values="log-likelihood")
     maxrl, grpo = by_seed["maxrl"].mean(), by_seed["grpo"].mean()
     link = "[MaxRL, GRPO](../sweeps/images_best_again.toml)"
     assert row.startswith(f"| {link} | 1,024 | 300 | 10 |")

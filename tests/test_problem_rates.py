@@ -12,11 +12,11 @@ from lab.show.problem_rates import CHANCE, pass_rates, transitions
 def groups(setting="maxrl", seed=0, right=(0, 1, 4), n=4, **columns) -> pd.DataFrame:
     """Groups of one run: one problem for each count in `right`."""
     table = pd.DataFrame({"problem": range(len(right)), "n": n, "right": right})
-    return table.assign(objective=setting, seed=seed, **columns)
+    return table.assign(estimator=setting, seed=seed, **columns)
 
 
 def rates(*tables: pd.DataFrame) -> pd.DataFrame:
-    return pass_rates(pd.concat(tables, ignore_index=True), ["objective"])
+    return pass_rates(pd.concat(tables, ignore_index=True), ["estimator"])
 
 
 def share(table, setting, before, after) -> float:

@@ -241,7 +241,7 @@ def test_a_world_without_a_notebook_is_no_fault(study, capsys):
 def test_a_fault_in_the_script_of_a_figure_is_one_sentence_with_its_line(study, capsys):
     train_all(study / "sweeps" / "halfway.toml")
     record_with_claims(study / "sweeps" / "halfway.toml")
-    change(study / "figures" / "halfway.py", 'table["objective"]', 'table["objectiv"]')
+    change(study / "figures" / "halfway.py", 'table["estimator"]', 'table["objectiv"]')
     assert main(["figures"]) == 1
     said = capsys.readouterr().err
     assert "halfway.py, line 26: KeyError: 'objectiv'; mend the function" in said

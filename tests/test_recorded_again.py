@@ -35,8 +35,8 @@ def moved(metric, by, **where):
 def exchanged(metrics):
     """MaxRL's numbers for GRPO's and the other way round."""
     other = {"maxrl": "grpo", "grpo": "maxrl"}
-    key = ["objective", "rollouts", "seed", "step"]
-    numbers = metrics.assign(objective=metrics["objective"].replace(other)).set_index(key)
+    key = ["estimator", "rollouts", "seed", "step"]
+    numbers = metrics.assign(estimator=metrics["estimator"].replace(other)).set_index(key)
     rows = pd.MultiIndex.from_frame(metrics[key])
     return metrics.assign(**{"pass@1": numbers["pass@1"].loc[rows].to_numpy()})
 
@@ -78,7 +78,7 @@ def laptop(tmp_path):
     return make
 
 
-LAST = {"step": 400, "seed": 3, "objective": "maxrl", "gradient": "sampled"}
+LAST = {"step": 400, "seed": 3, "estimator": "maxrl", "gradient": "sampled"}
 
 
 @pytest.mark.parametrize("by, exit_code", [(1e-12, 0), (1e-8, 1), (math.nan, 1)])
@@ -92,7 +92,7 @@ def test_in_a_world_that_repeats_every_record_of_every_run_counts(by, exit_code,
     assert "of what is allowed, estimator=maxrl gradient=sampled\n" in said.out
 
 
-MANY = {"objective": "maxrl", "rollouts": 128}
+MANY = {"estimator": "maxrl", "rollouts": 128}
 
 
 @pytest.mark.parametrize(

@@ -63,20 +63,20 @@ def test_a_sweep_file_and_its_run_folders_gather_the_same_runs(four, sweep):
 
 def test_settings_are_what_varies_but_the_seed(four):
     found = report.gather([run.path for run in four])
-    assert report.settings(found) == ["objective"]
-    assert report.settings(found, "rollouts objective") == ["rollouts", "objective"]
-    assert report.settings(found, "rollouts estimator") == ["rollouts", "objective"]
-    assert report.settings(report.gather([four[0].path])) == ["objective"]
-    with pytest.raises(LabError, match="unknown parameter 'objectiv': did you mean 'objective'"):
-        report.settings(found, "objectiv")
+    assert report.settings(found) == ["estimator"]
+    assert report.settings(found, "rollouts objective") == ["rollouts", "estimator"]
+    assert report.settings(found, "rollouts estimator") == ["rollouts", "estimator"]
+    assert report.settings(report.gather([four[0].path])) == ["estimator"]
+    with pytest.raises(LabError, match="unknown parameter 'estimatr': did you mean 'estimator'"):
+        report.settings(found, "estimatr")
 
 
 def test_the_last_step_is_the_mean_over_seeds_with_its_interval_best_first(four):
     found = report.gather([run.path for run in four])
-    table = report.final(report.curves(found, "pass@1", ["objective"]), "pass@1")
-    last = {run.params["parameters"]["objective"]: [] for run in four}
+    table = report.final(report.curves(found, "pass@1", ["estimator"]), "pass@1")
+    last = {run.params["parameters"]["estimator"]: [] for run in four}
     for run in four:
-        last[run.params["parameters"]["objective"]].append(run.done["last"]["pass@1"])
+        last[run.params["parameters"]["estimator"]].append(run.done["last"]["pass@1"])
     for row in table.itertuples():
         assert row[3] == pytest.approx(np.mean(last[row.setting])) and row.seeds == 2
         low, high = map(float, re.findall(r"-?[\d.]+", row.interval))
@@ -87,11 +87,11 @@ def test_the_last_step_is_the_mean_over_seeds_with_its_interval_best_first(four)
 
 def test_the_comparison_is_paired_on_the_same_problems_and_seeds(four):
     found = report.gather([run.path for run in four])
-    found_rates = problem_rates.pass_rates(found.groups, ["objective"])
+    found_rates = problem_rates.pass_rates(found.groups, ["estimator"])
     (row,) = problem_rates.paired(found_rates, "rloo").itertuples()
     rates = {
         name: part.sort_values(["seed", "problem"])["pass_rate"].to_numpy()
-        for name, part in found.groups.groupby("objective")
+        for name, part in found.groups.groupby("estimator")
     }
     assert row[1] == "maxrl" and row[2] == pytest.approx((rates["maxrl"] - rates["rloo"]).mean())
     assert row[4] == pytest.approx(np.mean(np.sign(rates["maxrl"] - rates["rloo"]) / 2 + 0.5))
@@ -118,26 +118,26 @@ def test_runs_that_do_not_belong_together_are_refused(four, sweep, tmp_path):
 def test_settings_that_do_not_tell_runs_apart_and_unknown_metrics_are_refused(four):
     found = report.gather([run.path for run in four])
     with pytest.raises(
-        LabError, match="runs differ in more than rollouts and the seed: add objective"
+        LabError, match="runs differ in more than rollouts and the seed: add estimator"
     ):
         report.curves(found, "pass@1", ["rollouts"])
     with pytest.raises(LabError, match="unknown metric 'pass@2'"):
-        report.curves(found, "pass@2", ["objective"])
+        report.curves(found, "pass@2", ["estimator"])
 
 
 def test_the_first_evaluation_comes_from_run_folders_and_recorded_runs_have_none(four, sweep):
     paths = [run.path for run in four]
     found = report.gather(paths)
-    rates = report.pass_rates_by_evaluation(found, paths, ["objective"])
+    rates = report.pass_rates_by_evaluation(found, paths, ["estimator"])
     first, last = report.first_and_last(rates)
     assert first["evaluation"].unique().tolist() == ["first step"]
     at_start = four[0].groups().query("step == 0").set_index("problem")["pass_rate"]
     ours = first.query("setting == 'rloo' and seed == 0").set_index("problem")["pass_rate"]
     assert ours.to_dict() == at_start.to_dict()
     assert last["pass_rate"].tolist() == found.groups["pass_rate"].tolist()
-    assert report.pass_rates_by_evaluation(found, [sweep], ["objective"]).equals(rates)
+    assert report.pass_rates_by_evaluation(found, [sweep], ["estimator"]).equals(rates)
     path = ROOT / "sweeps" / "maze.toml"
-    recorded = report.pass_rates_by_evaluation(report.gather([path]), [path], ["objective"])
+    recorded = report.pass_rates_by_evaluation(report.gather([path]), [path], ["estimator"])
     assert recorded["evaluation"].unique().tolist() == ["last step"]
     with pytest.raises(LabError, match="only the last evaluation of these runs is here"):
         report.first_and_last(recorded)
@@ -161,7 +161,7 @@ def test_a_fan_goes_on_from_the_first_run_of_each_setting_whose_folder_is_here(r
     assert len(report_plots.draw_fans(table).axes[0].lines) == 2
     path = ROOT / "sweeps" / "maze.toml"
     with pytest.raises(LabError, match="no folder of these runs is here"):
-        report.fans(report.gather([path]), [path], ["objective"])
+        report.fans(report.gather([path]), [path], ["estimator"])
 
 
 def without_groups(run: Run) -> None:
@@ -175,9 +175,9 @@ def test_runs_without_groups_are_gathered_and_refused_by_the_sections_that_need_
         without_groups(run)
     paths = [run.path for run in four]
     found = report.gather(paths)
-    assert found.groups.empty and len(report.curves(found, "pass@1", ["objective"])) > 0
+    assert found.groups.empty and len(report.curves(found, "pass@1", ["estimator"])) > 0
     with report.optional_section():
-        report.pass_rates_by_evaluation(found, paths, ["objective"])
+        report.pass_rates_by_evaluation(found, paths, ["estimator"])
     said = capsys.readouterr().out
     assert said.startswith("Left out: these runs recorded no pass rates of single problems: have")
     with pytest.raises(ZeroDivisionError), report.optional_section():
@@ -257,7 +257,7 @@ def hostile(folder: Path) -> None:
         json.loads((folder / name).read_text()) for name in ("params.json", "provenance.json")
     )
     parameters = params["parameters"]
-    parameters["objective"] = HOSTILE + parameters["objective"]
+    parameters["estimator"] = HOSTILE + parameters["estimator"]
     parameters[f"parameter {HOSTILE}"] = HOSTILE
     provenance |= {
         key: f"{key} {HOSTILE}" for key, value in provenance.items() if isinstance(value, str)

@@ -22,11 +22,11 @@ def closed():
 @pytest.fixture(scope="module")
 def maze():
     found = report.gather([ROOT / "sweeps" / "maze.toml"])
-    return report.all_curves(found, ["pass@1", "pass@128", "solved", "entropy"], ["objective"])
+    return report.all_curves(found, ["pass@1", "pass@128", "solved", "entropy"], ["estimator"])
 
 
 def test_every_metric_has_a_panel_and_every_setting_its_line_and_band_in_it(maze):
-    figure = report_plots.draw_curves(maze, ["objective"])
+    figure = report_plots.draw_curves(maze, ["estimator"])
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["pass@1", "pass@128", "solved", "entropy"]
     for axes, (metric, part) in zip(figure.axes, maze.groupby("metric", sort=False), strict=True):
@@ -43,14 +43,14 @@ def test_every_metric_has_a_panel_and_every_setting_its_line_and_band_in_it(maze
 
 def test_one_step_is_refused_with_a_sentence(maze):
     with pytest.raises(LabError, match="records of step 160 only, so there are no curves"):
-        report_plots.draw_curves(maze[maze["step"] == 160], ["objective"])
+        report_plots.draw_curves(maze[maze["step"] == 160], ["estimator"])
 
 
 def test_a_distribution_is_the_share_of_problems_at_or_below_each_pass_rate():
     first = rates(groups("maxrl", right=[0, 0, 2, 4]), groups("rloo", right=[0, 0, 0, 4]))
     last = rates(groups("maxrl", right=[4, 4, 4, 4]), groups("rloo", right=[0, 0, 1, 4]))
     both = pd.concat([first.assign(evaluation="first step"), last.assign(evaluation="last step")])
-    figure = report_plots.draw_distributions(both.reset_index(drop=True), ["objective"])
+    figure = report_plots.draw_distributions(both.reset_index(drop=True), ["estimator"])
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["first step", "last step"]
     for axes, (_, part) in zip(figure.axes, both.groupby("evaluation"), strict=True):
         for setting, own in part.groupby("setting"):

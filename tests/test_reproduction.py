@@ -10,6 +10,7 @@ import pandas as pd
 
 from lab.mathematics.stats import mean_interval
 from lab.runs import Run, experiment
+from lab.runs.former_names import params_of_today
 from lab.runs.provenance import versions
 from lab.runs.sweep_results import recorded_folder, results
 
@@ -21,7 +22,7 @@ def test_the_command_in_a_record_gives_the_recorded_numbers_again(command, runs,
     found = results(SWEEP, EXPERIMENT)
     told = json.loads((recorded_folder(SWEEP) / f"{EXPERIMENT}.json").read_text())
     sampled = found.metrics[
-        (found.metrics["objective"] == OBJECTIVE) & (found.metrics["gradient"] == "sampled")
+        (found.metrics["estimator"] == OBJECTIVE) & (found.metrics["gradient"] == "sampled")
     ]
     name = sampled[sampled["seed"] == 0]["run"].iloc[0]
     lab, *words = shlex.split(told[name]["provenance"]["command"])
@@ -30,7 +31,7 @@ def test_the_command_in_a_record_gives_the_recorded_numbers_again(command, runs,
     run = Run(runs / name)
     # Parameters that were added since stand at their defaults.
     defaults = dict(experiment(EXPERIMENT).configuration.defaults())
-    recorded = told[name]["params"]
+    recorded = params_of_today(told[name]["params"])
     assert run.finished
     assert run.params == recorded | {"parameters": defaults | recorded["parameters"]}
 

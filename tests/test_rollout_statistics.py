@@ -37,7 +37,7 @@ def test_the_recorded_moments_give_the_norms_of_objectives_that_were_not_asked_f
     )
     live = (groups["K"] > 0) & (groups["K"] < 8)
     norms = gradient_norms.norms(groups, ["maxrl", "rloo", "reinforce_mean"])
-    mean = norms[np.tile(live, 3)].groupby("objective")["gradient_norm"].mean()
+    mean = norms[np.tile(live, 3)].groupby("estimator")["gradient_norm"].mean()
     assert record["gradient norm maxrl"] == pytest.approx(mean["maxrl"])
     assert mean["reinforce_mean"] == pytest.approx(mean["rloo"] * 7 / 8)
     assert (norms["gradient_norm"][np.tile(~live, 3)] == 0).all()

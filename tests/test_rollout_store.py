@@ -39,7 +39,7 @@ def columns(step, lost=False):
 def run(tmp_path):
     """A run folder with the rollouts of steps 1 to 3."""
     (tmp_path / "params.json").write_text(
-        json.dumps({"parameters": {"rollouts": 4, "objective": "maxrl"}})
+        json.dumps({"parameters": {"rollouts": 4, "estimator": "maxrl"}})
     )
     for step in (1, 2, 3):
         _write_rollouts(Run(tmp_path), Pause(step, dict, columns(step, lost=step == 3)))

@@ -16,7 +16,6 @@ from refusals import refusal
 
 from lab.runs import Run, configure, provenance, run_folder, train
 from lab.runs.experiments import experiment
-from lab.runs.former_names import in_former_names
 
 ROOT = Path(__file__).parents[1]
 
@@ -54,7 +53,7 @@ def test_a_trained_run_is_a_folder_of_the_promised_files(run):
     ]
     assert run.params == {
         "experiment": "tabular",
-        "parameters": in_former_names(experiment("tabular").configure("smoke").settings()),
+        "parameters": experiment("tabular").configure("smoke").settings(),
         "scale": "smoke",
     }
     assert [record["step"] for record in run.records()] == [0, 10, 20]
@@ -78,7 +77,7 @@ def test_a_table_has_the_records_the_parameters_and_the_id_of_the_run(run):
     table = run.table()
     assert list(table["step"]) == [0, 10, 20]
     assert set(table["seed"]) == {0}
-    assert set(table["objective"]) == {"maxrl"}
+    assert set(table["estimator"]) == {"maxrl"}
     assert set(table["run"]) == {run.id} == {f"tabular/{run.path.name}"}
 
 
@@ -92,7 +91,7 @@ def test_the_folder_is_named_by_experiment_objective_seed_and_all_parameters(run
         for key, value in {
             "steps": 21,
             "seed": 1,
-            "objective": "rloo",
+            "estimator": "rloo",
             "rollouts": 8,
             "hardest": 0.002,
         }.items()
@@ -187,7 +186,7 @@ def test_a_missing_json_is_refused_with_a_sentence(tmp_path, name):
     assert f"{name}.json is missing: {tmp_path / 'x'} is no folder of a run or" in said
 
 
-@pytest.mark.parametrize("key, value", [("seed", 1), ("learning_rate", 0.2), ("objective", "rloo")])
+@pytest.mark.parametrize("key, value", [("seed", 1), ("learning_rate", 0.2), ("estimator", "rloo")])
 def test_other_parameters_in_the_same_folder_are_refused_and_change_nothing(run, key, value):
     before = snapshot(run.path)
     other = configure("tabular", scale="smoke", **{key: value})

@@ -117,12 +117,12 @@ def test_results_are_the_recorded_ones_whatever_runs_there_are_and_a_reports_you
 def test_over_seeds_gives_mean_interval_and_number_of_seeds(ran):
     with own_runs():
         found = found_results("tiny", "tabular")
-    curve = found.over_seeds("pass@1", ["objective"])
+    curve = found.over_seeds("pass@1", ["estimator"])
     assert set(curve["seeds"]) == {2} and len(curve) == 2 * 3  # steps 0, 10 and 20
-    last = found.metrics[(found.metrics["objective"] == "maxrl") & (found.metrics["step"] == 20)][
+    last = found.metrics[(found.metrics["estimator"] == "maxrl") & (found.metrics["step"] == 20)][
         "pass@1"
     ]
-    row = curve[(curve["objective"] == "maxrl") & (curve["step"] == 20)].iloc[0]
+    row = curve[(curve["estimator"] == "maxrl") & (curve["step"] == 20)].iloc[0]
     assert row["pass@1"] == pytest.approx(last.mean())
     student = ttest_1samp(last, 0).confidence_interval(0.95)
     assert (row["low"], row["high"]) == pytest.approx((student.low, student.high))
@@ -132,7 +132,7 @@ def test_one_seed_has_no_interval(places, ran):
     (places / "sweeps/tiny.toml").write_text(
         SWEEP.replace('["rloo", "maxrl"], seed = [0, 1]', '["rloo"], seed = [0]')
     )
-    curve = own_results("tiny", "tabular").over_seeds("pass@1", ["objective"])
+    curve = own_results("tiny", "tabular").over_seeds("pass@1", ["estimator"])
     assert curve["low"].isna().all() and curve["high"].isna().all() and (curve["seeds"] == 1).all()
 
 

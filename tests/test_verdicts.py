@@ -48,7 +48,7 @@ def verdicts(*orders, margin=None, **numbers):
 def test_a_cell_of_a_figure_without_runs_has_no_chance_and_of_one_with_runs_an_unknown_one(kept):
     exact = measured_at("weights: truncated(order=2) where p=0.001")
     assert exact.over == "exact" and exact.mean == pytest.approx(1.999) and exact.interval is None
-    of_runs = measured_at("images_gradients: gradient_norm where objective=grpo; image=0")
+    of_runs = measured_at("images_gradients: gradient_norm where estimator=grpo; image=0")
     assert of_runs.over == "one run" and of_runs.interval is None
     with pytest.raises(LabError, match="figure 'no_such_figure'"):
         measured_at("no_such_figure: x where y=1")
@@ -59,11 +59,11 @@ def test_a_cell_of_a_figure_without_runs_has_no_chance_and_of_one_with_runs_an_u
     "place, message",
     [
         ("maze pass@k", "cannot read 'maze pass@k': write NAME: METRIC where KEY=VALUE"),
-        ("maze/maze: entropy where objective=maxr", "names no row: change a condition"),
-        ("maze/maze: entropi where objective=maxrl", "unknown metric of maze/maze 'entropi': did"),
-        ("maze/maze: entropy where objectiv=maxrl", "objectiv.: did you mean .objective."),
+        ("maze/maze: entropy where estimator=maxr", "names no row: change a condition"),
+        ("maze/maze: entropi where estimator=maxrl", "unknown metric of maze/maze 'entropi': did"),
+        ("maze/maze: entropy where estimatr=maxrl", "estimatr.: did you mean .estimator."),
         ("maze/maze: entropy where rollouts=64", "names 8 records: it must name one for each seed"),
-        ("maze_coverage: pass@k where objective=maxrl", "names 19 rows: it must name one number"),
+        ("maze_coverage: pass@k where estimator=maxrl", "names 19 rows: it must name one number"),
         ("weights: mll where p=0.001", "unknown column of weights 'mll': did you mean 'ml'"),
     ],
 )

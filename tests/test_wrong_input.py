@@ -249,7 +249,7 @@ def results(rates: dict[float, float], **others) -> Results:
     """Runs of one setting that end at these values, by learning rate."""
     rows, runs = [], {}
     for rate, end in rates.items():
-        parameters = {"objective": "maxrl", "learning_rate": rate, "seed": 0} | others
+        parameters = {"estimator": "maxrl", "learning_rate": rate, "seed": 0} | others
         runs[f"x/{rate}"] = {"params": {"parameters": parameters}}
         for step, value in enumerate((0.05, end)):
             rows.append(parameters | {"run": f"x/{rate}", "step": step, "pass@1": value})

@@ -43,7 +43,7 @@ def _row(text: str, metrics: Iterable[str]) -> str:
     more = f"; {conditions}" if conditions else ""
 
     def measured(metric: str) -> list[Measured]:
-        places = [f"{source}: {metric} where objective={name}{more}" for name in names]
+        places = [f"{source}: {metric} where estimator={name}{more}" for name in names]
         numbers = [number for place in places if (number := measured_at(place)) is not None]
         if len({(number.over, number.items) for number in numbers}) != 1 or len(numbers) < 2:
             raise LabError(f"{text!r} names runs that are not recorded, or do not pair")

@@ -21,7 +21,7 @@ import pandas as pd
 from lab.errors import LabError, unknown
 from lab.mathematics.stats import Interval, Over, mean_interval
 from lab.mathematics.weights import induced_weight
-from lab.runs.former_names import FORMER
+from lab.runs.former_names import PRESENT
 from lab.runs.sweep_results import Results, pass_at_k_of_groups, recorded_folder, results
 from lab.shapes import Array
 from lab.show.figure_files import figure_names, scripts
@@ -176,7 +176,7 @@ def expected_gradient_norms(groups: pd.DataFrame) -> Array:
     p, scores = groups["pass_rate"].to_numpy(), groups["score_norm"].to_numpy()
     if run["gradient"] == "exact":  # of maximum likelihood: w(p) = 1/p
         return scores
-    return p * induced_weight(run["objective"], int(run["rollouts"]), p) * scores
+    return p * induced_weight(run["estimator"], int(run["rollouts"]), p) * scores
 
 
 def _pass_rate_of_the_largest_gradient(groups: pd.DataFrame) -> float:
@@ -186,7 +186,7 @@ def _pass_rate_of_the_largest_gradient(groups: pd.DataFrame) -> float:
 
 def _selected(table: pd.DataFrame, conditions: dict[str, str], place: str) -> pd.DataFrame:
     for name, value in conditions.items():
-        key = name if name in table else FORMER.get(name, name)
+        key = name if name in table else PRESENT.get(name, name)
         if key not in table:
             raise unknown(f"column at {place!r},", name, table.columns)
         is_one = [equals(one) for one in value.split("|")]

@@ -1,13 +1,13 @@
 """Parameters that had another name when the recorded runs were made.
 
-Run folders, the hashes of runs and the tables of data/results keep the former names, so that
-recorded runs keep their identity. Presets, commands, notebooks and trainers use the present ones.
-The former names are accepted wherever a parameter can be given.
+The hash of a run is of the former names, so that recorded runs keep their identity; else nothing
+writes them. They are accepted wherever a parameter can be given, and what was written under them
+is read under the present ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from lab.errors import LabError
@@ -47,8 +47,29 @@ def in_present_names(given: Mapping[str, Any], known: Collection[str]) -> dict[s
     return renamed
 
 
+def present_names(names: Iterable[str]) -> dict[str, str]:
+    """The present names of the parameters or columns in `names` that have another one today.
+
+    All that was written under former names has an objective; elsewhere `limit` is of somebody else.
+
+    >>> present_names(["objective", "limit", "seed"]), present_names(["limit"])
+    ({'objective': 'estimator', 'limit': 'max_tokens'}, {})
+    """
+    known = {name: PRESENT[name] for name in names if name in PRESENT}
+    return known if {"objective", "objectives"} & known.keys() else {}
+
+
+def params_of_today(params: dict[str, Any]) -> dict[str, Any]:
+    """The content of a params.json, with the parameters by their present names."""
+    parameters = params.get("parameters", {})
+    names = present_names(parameters)
+    return params | {
+        "parameters": {names.get(key, key): value for key, value in parameters.items()}
+    }
+
+
 def in_former_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """`parameters` as a run folder records them.
+    """`parameters` as the hash of a run is of them.
 
     >>> in_former_names({"estimator": "maxrl", "seed": 1})
     {'objective': 'maxrl', 'seed': 1}

@@ -18,7 +18,6 @@ import numpy as np
 from lab.errors import LabError
 from lab.mathematics.stats import mean_interval_each
 from lab.runs.experiments import experiment
-from lab.runs.former_names import PRESENT
 from lab.runs.sweep_file import Sweep, read_sweep
 from lab.runs.sweep_results import Results, finished_runs, recorded, results_of_runs
 from lab.shapes import Float
@@ -94,7 +93,7 @@ def _settings(results: Results) -> dict[str, list[str]]:
     varied = [key for key in keys if len({repr(run.get(key)) for run in parameters.values()}) > 1]
     settings: dict[str, list[str]] = {}
     for id, given in parameters.items():
-        words = [f"{PRESENT.get(key, key)}={given[key]}" for key in varied if key in given]
+        words = [f"{key}={given[key]}" for key in varied if key in given]
         settings.setdefault(" ".join(words), []).append(id)
     return settings
 

@@ -1,6 +1,6 @@
 """Run folders: one per run, with its parameters, provenance, records and checkpoints.
 
-params.json        experiment, scale, parameters (by the names of lab.runs.former_names)
+params.json        experiment, scale, parameters
 provenance.json    command, commit, versions, device; the digests of contents; each resume
 metrics.jsonl      the records, one per line; other logs are copies of it
 times.jsonl        seconds a step and tokens a second at each record, which no other run repeats
@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 from lab.errors import LabError
 from lab.project import project
 from lab.runs.contents import contents, counted, difference, digest, file_sha256
-from lab.runs.former_names import in_former_names, without_gone
+from lab.runs.former_names import in_former_names, params_of_today, present_names, without_gone
 from lab.runs.provenance import provenance, resumed_under_other_code, session
 
 if TYPE_CHECKING:
@@ -172,13 +172,13 @@ class Run(Folder):
         A run made before a parameter existed has it at its default. If another run has the same
         parameters and other contents, a line on standard error says so.
         """
-        parameters, made_of = in_former_names(config.settings() | machines), contents(config)
+        parameters, made_of = config.settings() | machines, contents(config)
         params = {"experiment": config.name, "parameters": parameters, "scale": config.scale}
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with self.lock("params"):
             if (self.path / "params.json").exists():
-                self._check_same(params, in_former_names(config.defaults()), made_of)
+                self._check_same(params, config.defaults(), made_of)
             else:
                 self._tell_of_other_contents(params, made_of)
                 of_contents = {"contents": made_of} if made_of else {}
@@ -187,7 +187,7 @@ class Run(Folder):
         return self
 
     def _check_same(
-        self, params: dict[str, Any], defaults: dict[str, Any], contents: dict[str, str]
+        self, params: dict[str, Any], defaults: Mapping[str, Any], contents: dict[str, str]
     ) -> None:
         """LabError: this is a run of another experiment, of other parameters or contents."""
         stored, parameters = self.params, params["parameters"]
@@ -196,7 +196,7 @@ class Run(Folder):
                 f"{self.path} holds a run of {stored.get('experiment')}: choose another folder, or"
                 " remove it"
             )
-        held = defaults | without_gone(stored.get("parameters", {}), parameters)
+        held = {**defaults} | without_gone(stored["parameters"], parameters)
         if key := difference(held, parameters):
             raise LabError(
                 f"{self.path} holds a run with {key} = {held.get(key)!r}, but"
@@ -243,7 +243,7 @@ class Run(Folder):
 
     @property
     def params(self) -> dict[str, Any]:
-        return self._json("params.json")
+        return params_of_today(self._json("params.json"))
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -329,7 +329,7 @@ class Run(Folder):
             raise self._unreadable(path, error) from error
         if "step" not in table:
             raise self._unreadable(path, ValueError("it has no column step"))
-        return table
+        return table.rename(columns=present_names(table.columns))
 
     def finish(self, seconds: float) -> None:
         """Write done.json: the last record, the seconds that the run took, digests of all files."""

@@ -23,6 +23,7 @@ from lab.errors import LabError, unknown
 from lab.mathematics.metrics import exact_pass_at_k, pass_at_k
 from lab.mathematics.stats import mean_interval_each
 from lab.project import project
+from lab.runs.former_names import params_of_today, present_names
 from lab.runs.rates import written
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
 from lab.runs.sweep_file import Item, Sweep, rates_file, read_sweep
@@ -201,9 +202,7 @@ def results_of_every_record(sweep: str, experiment: str) -> Results:
             f"no {path}: write every_record, with names of columns, above the runs of"
             f" sweeps/{sweep}.toml, and run lab record on it where the runs are"
         )
-    import pandas as pd
-
-    return replace(last_records, groups=pd.read_parquet(path))
+    return replace(last_records, groups=_table(path))
 
 
 def results_of_sweep(path: str | Path | Sweep, experiment: str) -> Results:
@@ -235,19 +234,25 @@ def _waiting(sweep: Sweep, experiment: str) -> list[Item]:
 
 def recorded(path: Path, experiment: str) -> Results:
     """What is recorded of a sweep file's runs of `experiment`. LabError: nothing."""
-    import pandas as pd
-
     file = _record_file(path, experiment)
     if not file.exists():
         raise LabError(
             f"no runs of {experiment} are recorded for sweeps/{path.name}: run lab sweep"
             f" sweeps/{path.name} --train, then lab record sweeps/{path.name}"
         )
+    runs = json.loads(file.read_text())
     return Results(
-        pd.read_parquet(file.with_suffix(".parquet")),
-        pd.read_parquet(file.with_name(f"{experiment}-groups.parquet")),
-        json.loads(file.read_text()),
+        _table(file.with_suffix(".parquet")),
+        _table(file.with_name(f"{experiment}-groups.parquet")),
+        {id: run | {"params": params_of_today(run["params"])} for id, run in runs.items()},
     )
+
+
+def _table(file: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    table = pd.read_parquet(file)
+    return table.rename(columns=present_names(table.columns))
 
 
 def _record_file(path: Path, experiment: str) -> Path:

@@ -180,7 +180,7 @@ def forecast(
     settings = Run(Path(path)).params["parameters"] if of_run else {}
     if estimator is None:
         with suppress(LabError):  # PACS's loss has no weight
-            estimator = named(settings.get("objective", "")).spec
+            estimator = named(settings.get("estimator", "")).spec
     seen = n.shape[1]
     most = min(FURTHEST * seen, MOST)
     if ahead is None:

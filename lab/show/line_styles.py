@@ -148,7 +148,7 @@ def method_style(run: Any) -> LineStyle:
     `run` is a row of the records of mazes or language models. PKPO is best known with a baseline;
     without one it is a variant.
     """
-    name, options = parse_call(run.objective)
+    name, options = parse_call(run.estimator)
     apart = {
         "entropy": run.entropy_bonus > 0,
         "self": run.greedy_filter,
@@ -156,7 +156,7 @@ def method_style(run: Any) -> LineStyle:
         "no baseline": name == "pkpo" and options.get("form", "s") == "s",
     }
     variant = next((key for key, on in apart.items() if on), None)
-    return line_style(run.objective) if variant is None else VARIANT_STYLES[variant]
+    return line_style(run.estimator) if variant is None else VARIANT_STYLES[variant]
 
 
 def _label(name: str) -> str:

@@ -129,7 +129,7 @@ def draw_by_step(
     """
     for panel, (metric, title) in zip(axes, titles.items(), strict=True):
         for name, style in styles.items():
-            part = table[(table["objective"] == name) & (table["metric"] == metric)]
+            part = table[(table["estimator"] == name) & (table["metric"] == metric)]
             curve(panel, part, "step", "mean", style)
         panel.set(title=title, xlabel="step")
         panel.margins(0.06)

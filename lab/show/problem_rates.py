@@ -39,7 +39,7 @@ def pass_rates(groups: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         rates["pass_rate"] = rates["right"] / rates["n"]
     if not counted:
         rates["n"] = np.inf
-    shared = ["objective"] if "objective" in rates and rates["objective"].nunique() == 1 else []
+    shared = ["estimator"] if "estimator" in rates and rates["estimator"].nunique() == 1 else []
     return rates[list(dict.fromkeys([*by, *ROW, "pass_rate", "n", *shared]))]
 
 

@@ -25,9 +25,9 @@ def table(
     runs = recorded.metrics
     of_rates = runs["seed"] == rates_seed
     tried = runs[of_rates & (runs["step"] == runs["steps"])].sort_values("learning_rate")
-    tried = tried[["objective", "learning_rate", rate_metric]]
+    tried = tried[["estimator", "learning_rate", rate_metric]]
     tried = tried.rename(columns={rate_metric: "mean"}).assign(metric=BY_RATE)
-    curves = replace(recorded, metrics=runs[~of_rates]).each_over_seeds(metrics, ["objective"])
+    curves = replace(recorded, metrics=runs[~of_rates]).each_over_seeds(metrics, ["estimator"])
     return pd.concat([tried, curves], ignore_index=True)
 
 
@@ -38,7 +38,7 @@ def draw(
     figure, axes = plots.panels(columns=1 + len(titles), width=plots.PAGE, height=2.4)
     styles = {name: plots.line_style(name) for name in names}
     for name, style in styles.items():
-        tried = table[(table["objective"] == name) & (table["metric"] == BY_RATE)]
+        tried = table[(table["estimator"] == name) & (table["metric"] == BY_RATE)]
         plots.rates(axes[0], tried, "mean", style, best=tried.loc[[tried["mean"].idxmax()]])
     axes[0].set(title=rate_title)
     plots.draw_by_step(axes[1:], table, styles, titles)

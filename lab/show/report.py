@@ -19,7 +19,7 @@ import pandas as pd
 
 from lab.errors import LabError, unknown
 from lab.runs.experiments import experiment
-from lab.runs.former_names import FORMER
+from lab.runs.former_names import PRESENT
 from lab.runs.notebooks import run_notebook
 from lab.runs.provenance import resumed_under_other_code
 from lab.runs.remarks import remarks
@@ -136,8 +136,8 @@ def fans(results: Results, sources: Sequence[str | Path], by: Sequence[str]) -> 
     """The mean pass rate by visit of one run of each setting, and as many visits again, forecast.
 
     It is the run with the lowest seed whose folder is here: a forecast takes seconds. Columns:
-    setting, run, visit, mean, and low and high of its 90% interval, nan where it was seen. LabError:
-    no folder of these runs is here, or one cannot be forecast (`lab.show.forecast`).
+    setting, run, visit, mean, and low and high of its 90% interval, nan where it was seen.
+    LabError: no folder of these runs is here, or one cannot be forecast (`lab.show.forecast`).
     """
     from lab.show.forecast import forecast
 
@@ -181,8 +181,7 @@ def optional_section() -> Iterator[None]:
 def settings(results: Results, by: str = "") -> list[str]:
     """The parameters named in `by`; if it is empty, all but the seed that differ between runs."""
     parameters = next(iter(results.runs.values()))["params"]["parameters"]
-    # The tables hold some parameters under their former names; both are accepted.
-    chosen = [key if key in parameters else FORMER.get(key, key) for key in by.split()]
+    chosen = [key if key in parameters else PRESENT.get(key, key) for key in by.split()]
     for key in chosen:
         if key not in parameters:
             raise unknown("parameter", key, parameters)
@@ -193,7 +192,7 @@ def settings(results: Results, by: str = "") -> list[str]:
 def curves(results: Results, metric: str, by: Sequence[str]) -> pd.DataFrame:
     """The mean of `metric` over seeds with its interval: one row for each setting and step.
 
-    The column `setting` holds the values of the parameters `by`, joined by commas, and `objective`
+    The column `setting` holds the values of the parameters `by`, joined by commas, and `estimator`
     the estimator of all runs if they share one.
     """
     parameters = {"step", "run", *next(iter(results.runs.values()))["params"]["parameters"]}
@@ -207,8 +206,8 @@ def curves(results: Results, metric: str, by: Sequence[str]) -> pd.DataFrame:
         )
     table = results.over_seeds(metric, list(by))
     table = table.assign(setting=table[list(by)].astype(str).agg(", ".join, axis=1))
-    shared = set(results.metrics.get("objective", ()))
-    return table.assign(objective=shared.pop()) if len(shared) == 1 else table
+    shared = set(results.metrics.get("estimator", ()))
+    return table.assign(estimator=shared.pop()) if len(shared) == 1 else table
 
 
 def main_metrics(results: Results, metric: str) -> list[str]:

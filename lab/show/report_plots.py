@@ -43,11 +43,10 @@ def looks(table: pd.DataFrame, by: Sequence[str]) -> dict[str, Look]:
     """A colour and a dash of its own for every `setting`, sorted by the parameters `by`.
 
     A method keeps its colour and, for its first setting, its dash (`plots.line_style`). If all
-    settings are of one method, which the column `objective` names, they are shades of its colour,
+    settings are of one method, which the column `estimator` names, they are shades of its colour,
     light to dark, and dashed in turns. What is no method takes the colours that are left.
     """
-    # The tables hold an estimator under its former name, `lab.runs.former_names`.
-    parameter = "objective" if "objective" in table else "setting"
+    parameter = "estimator" if "estimator" in table else "setting"
     first = table.drop_duplicates("setting").sort_values(list(by))
     names = dict(zip(first["setting"], first[parameter].map(str), strict=True))
     own = {setting: style for setting, name in names.items() if (style := _style_of(name))}

@@ -58,7 +58,7 @@ def trained_weighting(
     `parameters` are those of a run of the lab.
     """
     if parameters is not None:
-        spec = str(parameters.get("objective") or parameters.get("estimator") or "")
+        spec = str(parameters.get("estimator") or "")
         if not spec:
             return None
         note = f"trained with {spec}, by the settings of the run"

@@ -230,7 +230,7 @@ def measure(
     |---|---|---|
     | maze | a maze | `moves`, `path` (letters), `pass_rate`, `score_norm` (of grad log p) |
     | weight | a maze, an estimator and N | `weight`, `error` (standard error) |
-    | step | a maze, an objective and a rate of AdamW | `predicted`, `realised`: of log p |
+    | step | a maze, an estimator and a rate of AdamW | `predicted`, `realised`: of log p |
     | pair | two different mazes, `problem` and `other` | `cosine` |
 
     The cosines are those between two gradients of log p. `weight` is measured in the mazes of which
@@ -252,7 +252,7 @@ def measure(
     p = rates.log_p.double().exp()
     metrics = {"pass@1": float(p.mean()), "log-likelihood": float(rates.log_p.mean())} | metrics
     whole = pd.concat(tables, ignore_index=True)
-    empty = {"path": "", "objective": "", "optimizer": "", "moves": -1, "other": -1, "N": 0}
+    empty = {"path": "", "estimator": "", "optimizer": "", "moves": -1, "other": -1, "N": 0}
     whole = whole.fillna(empty).astype(dict.fromkeys(("moves", "other", "N"), np.int64))
     groups = {name: whole[name].to_numpy() for name in whole}
     yield Record(0, metrics, lambda: {"step": torch.tensor(0)}, groups)
@@ -327,7 +327,7 @@ def _step_tables(
                 "kind": "step",
                 "problem": np.arange(len(before)),
                 "pass_rate": rates.log_p.double().exp().numpy(),
-                "objective": name,
+                "estimator": name,
                 "N": 0 if name == "ml" else N,
                 "optimizer": "adamw",
                 "rate": rate,

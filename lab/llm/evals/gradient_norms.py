@@ -77,7 +77,7 @@ def norms(table: pd.DataFrame, names: Iterable[str | Estimator]) -> pd.DataFrame
     """The gradient norm |g| of every problem under every named estimator (MaxRL Figure 6).
 
     `table` has a row per problem: problem, N, K, and its `moments`. Columns: problem, N, K,
-    pass_rate (K/N of these rollouts), objective, gradient_norm; where the table also has
+    pass_rate (K/N of these rollouts), estimator, gradient_norm; where the table also has
     right_each and wrong_each, the sums of |s_i|², signal_sq, an unbiased estimate of |E[g | K]|².
     It is made of pairs of different rollouts only, so it can be negative, and it is NaN where a
     class with a nonzero advantage has a single rollout. LabError: a group smaller than an
@@ -91,7 +91,7 @@ def norms(table: pd.DataFrame, names: Iterable[str | Estimator]) -> pd.DataFrame
         square = a1**2 * table["right_sq"] + cross + a0**2 * table["wrong_sq"]
         frame = table[["problem", "N", "K"]].assign(
             pass_rate=K / N,
-            objective=estimator(name).spec,
+            estimator=estimator(name).spec,
             gradient_norm=np.sqrt(square.clip(lower=0)),  # rounding may make 0 negative
         )
         if set(PER_ROLLOUT) <= set(table):

@@ -47,7 +47,7 @@ def measure(
     table = measured(config)
     live = table["K"].between(0, table["N"], inclusive="neither")
     metrics = {"pass@1": (table["K"] / table["N"]).mean(), "live": live.mean()}
-    for name, found in norms(table, config.estimators).groupby("objective", sort=False):
+    for name, found in norms(table, config.estimators).groupby("estimator", sort=False):
         of_live = found["gradient_norm"].to_numpy()[live]
         metrics[f"gradient norm {name}"] = of_live.mean() if len(of_live) else 0.0
     scored = table.dropna(subset="distance")
