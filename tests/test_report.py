@@ -160,7 +160,7 @@ def test_a_fan_goes_on_from_the_first_run_of_each_setting_whose_folder_is_here(r
         assert len(later) == len(seen) and (later["low"] <= later["high"]).all()
     assert len(report_plots.draw_fans(table).axes[0].lines) == 2
     path = ROOT / "sweeps" / "maze.toml"
-    with pytest.raises(LabError, match="no folder of these runs is here"):
+    with pytest.raises(LabError, match="no folder of these runs with sampled groups is here"):
         report.fans(report.gather([path]), [path], ["estimator"])
 
 
@@ -198,9 +198,9 @@ def test_the_command_writes_one_page_with_everything_in_it(
     assert main(["report", str(sweep), "--against", "rloo", "--out", str(page)]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == str(page)
     text = page.read_text(encoding="utf-8")
-    assert text.count("data:image/png;base64,") == text.count("<img alt=") == 5
+    assert text.count("data:image/png;base64,") == text.count("<img alt=") == 4
     assert "No description" not in text
-    assert text.count("Left out") == 1  # answers
+    assert text.count("Left out") == 2  # answers and sampled groups
     assert "minus rloo" in text and all(run.id in text for run in four)
     assert not re.search(r"https?://|<script|@import", text)
     assert str(ROOT) not in text
@@ -227,7 +227,7 @@ def test_hostile_text_in_every_field_of_runs_is_shown_and_nothing_of_it_runs(
         assert tab.title() == "Report"
         assert tab.locator("script, [onerror], img:not([src^='data:'])").count() == 0
         shown = tab.locator("body").inner_text()
-    assert shown.count("Left out") == 1  # answers, which these runs do not store
+    assert shown.count("Left out") == 2  # answers and sampled groups, which these runs do not store
     for words in (*(f"{number}<img src=x" for number in range(4)), setting, f"minus {setting}"):
         assert words in shown
     cells = {HOSTILE: "column", f"command {HOSTILE}": "cell", f"device {HOSTILE}": "cell"}

@@ -135,21 +135,26 @@ def _folders(sources: Sequence[str | Path]) -> dict[str, Run]:
 def fans(results: Results, sources: Sequence[str | Path], by: Sequence[str]) -> pd.DataFrame:
     """The mean pass rate by visit of one run of each setting, and as many visits again, forecast.
 
-    It is the run with the lowest seed whose folder is here: a forecast takes seconds. Columns:
-    setting, run, visit, mean, and low and high of its 90% interval, nan where it was seen.
-    LabError: no folder of these runs is here, or one cannot be forecast (`lab.show.forecast`).
+    A forecast takes seconds. So it is the run with the lowest seed whose folder is here, and runs
+    that computed their pass rates have none. Columns: setting, run, visit, mean, and low and high
+    of its 90% interval, nan where it was seen. LabError: there is no such folder, or one cannot be
+    forecast (`lab.show.forecast`).
     """
     from lab.show.forecast import forecast
 
     rows = results.metrics.drop_duplicates("run").sort_values("seed").set_index("run")
     names = rows[list(by)].astype(str).agg(", ".join, axis=1)
-    folders = {id: run.path for id, run in _folders(sources).items() if run.finished}
+    folders = {
+        id: run.path
+        for id, run in _folders(sources).items()
+        if run.finished and "pass_rate" not in run.groups()
+    }
     first = names[names.index.isin(folders)].drop_duplicates()
     here = {id: folders[id] for id in first.index}
     if not here:
         raise LabError(
-            "no folder of these runs is here, and recorded results keep the last evaluation only: a"
-            " forecast needs two evaluations or more"
+            "no folder of these runs with sampled groups is here: recorded results keep the last"
+            " evaluation only, and where pass rates were computed lab forecast FOLDER draws groups"
         )
     tables = [forecast(path).table.assign(setting=names[id], run=id) for id, path in here.items()]
     return pd.concat(tables, ignore_index=True)
