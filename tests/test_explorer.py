@@ -420,7 +420,7 @@ def test_the_page_reads_the_settings_of_a_training_as_the_audit_does(front, tmp_
 
 @pytest.mark.parametrize("spec", ["maxrl", "grpo(ddof=1)", "lift(maxrl)", "curverl", ""])
 def test_the_page_reads_the_settings_of_a_run_of_the_lab_as_the_audit_does(front, tmp_path, spec):
-    parameters = {"objective": spec, "rollouts": 16}
+    parameters = {"estimator": spec, "rollouts": 16}
     script = "return m.settingsWeighting('params.json', a[0]);"
     told = front("settings", script, json.dumps({"parameters": parameters}))
     ours = trained_weighting(tmp_path, None, parameters)
