@@ -81,7 +81,7 @@ def fault(tab, words: str):
     "state",
     [
         {},
-        {"quantity": "estimator", "x": "logit"},
+        {"quantity": "objective", "x": "logit"},
         {"quantity": "contrast", "curves": ["lift(pkpo(k=4), low=0)", "maxrl"]},
     ],
 )

@@ -117,11 +117,11 @@ def test_sampled_groups_move_the_policy_by_the_induced_weight_on_average(policy,
     z = []
     for which in range(2):
         found = list(measured_weights(policy, rates, which, NAMES, [2, 8], 400))
-        assert [(each.objective, each.N) for each in found] == [
+        assert [(each.estimator, each.N) for each in found] == [
             (name, N) for name in NAMES for N in (2, 8)
         ]
         for each in found:
-            theory = float(lab.induced_weight(each.objective, each.N, p[which]))
+            theory = float(lab.induced_weight(each.estimator, each.N, p[which]))
             z.append((each.weight - theory) / each.error)
             assert each.error < 0.25 * theory
             # The projection of the mean gradient is the mean of the groups' projections.

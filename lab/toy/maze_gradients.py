@@ -83,7 +83,7 @@ def rate_gradients(policy: MazePolicy) -> RateGradients:
 class MeasuredWeight(NamedTuple):
     """The mean gradient of the groups of one maze, for an estimator and N rollouts a group."""
 
-    objective: str  # the name of the estimator
+    estimator: str  # the name of the estimator
     N: int
     weight: float  # its projection on grad p, in units of grad p: on average w_N(p)
     error: float  # the standard error of `weight`, over groups
@@ -299,8 +299,8 @@ def _weight_tables(
             measured = each._asdict()
             gradient = measured.pop("gradient")
             rows.append(row | measured)
-            factor = expected_factor(rates.log_p, estimator(each.objective), each.N)[maze]
-            sums = summed[each.objective, each.N]
+            factor = expected_factor(rates.log_p, estimator(each.estimator), each.N)[maze]
+            sums = summed[each.estimator, each.N]
             sums[0] += gradient
             sums[1] += factor * score
     metrics = {"mazes measured": float(len(measurable))}
