@@ -14,7 +14,6 @@ from notebook_cells import BY_NAME, code_cells, name_of, turned
 
 from lab.runs import Run
 from lab.runs.experiments import experiment
-from lab.runs.former_names import in_former_names
 from lab.runs.lessons import MACHINE, lesson_configuration, lessons, with_outputs
 
 
@@ -28,7 +27,7 @@ def test_a_lesson_executed_anew_is_a_finished_run_with_the_committed_outputs(pat
     assert done.returncode == 0, done.stderr
     run = Run.of(config)
     assert run.finished and run.params["scale"] == config.scale
-    assert run.params["parameters"] == in_former_names(config.settings())
+    assert run.params["parameters"] == config.settings()
     files = {path.name for path in run.path.iterdir() if path.suffix != ".lock"}
     made = {"metrics.jsonl", "times.jsonl", "groups.parquet", "checkpoints"}
     made = made if chosen.trainer else set()
