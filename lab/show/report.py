@@ -144,13 +144,10 @@ def fans(results: Results, sources: Sequence[str | Path], by: Sequence[str]) -> 
 
     rows = results.metrics.drop_duplicates("run").sort_values("seed").set_index("run")
     names = rows[list(by)].astype(str).agg(", ".join, axis=1)
-    folders = {
-        id: run.path
-        for id, run in _folders(sources).items()
-        if run.finished and "pass_rate" not in run.groups()
-    }
-    first = names[names.index.isin(folders)].drop_duplicates()
-    here = {id: folders[id] for id in first.index}
+    computed = results.groups.reindex(columns=["run", "pass_rate"]).dropna()["run"]
+    paths = {id: run.path for id, run in _folders(sources).items() if run.finished}
+    first = names[names.index.isin(paths.keys() - {*computed})].drop_duplicates()
+    here = {id: paths[id] for id in first.index}
     if not here:
         raise LabError(
             "no folder of these runs with sampled groups is here: recorded results keep the last"
