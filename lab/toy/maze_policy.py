@@ -97,8 +97,10 @@ class MazePolicy:
             if self.device.type != "cuda":
                 return sample_tree(self.model, prompts, rollouts, length, ends, uniforms)
             attention = self.attention(prompts)
-            if uniforms is None:
-                return sample_rows(self.model, prompts, rollouts, length, ends, None, attention)
+            # Not a graph of plain attention: its keys are laid out anew for every token, and none
+            # of that memory returns before the end of the recording (128 GiB at 17x17).
+            if uniforms is None or attention is attend:
+                return sample_rows(self.model, prompts, rollouts, length, ends, uniforms, attention)
             sampler = self.graph_samplers.setdefault(uniforms.shape, CUDAGraphSampler())
             return sampler(self.model, prompts, rollouts, length, ends, uniforms, attention)
 

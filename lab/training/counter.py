@@ -92,6 +92,8 @@ class Counter(TorchDispatchMode):
         if computes and torch.Tag.pointwise not in func.tags:
             self.bytes += sum(map(_size, inputs)) + sum(map(_size, outputs))
         if formula := FLOPS.get(func._overloadpacket):
+            if "scaled_dot_product" in func.__name__:
+                args = _as_many_heads(args)
             self.flops += formula(*args, **kwargs, out_val=result)
         return result
 
@@ -118,6 +120,19 @@ def _tensors(values: Any) -> list[torch.Tensor]:
     if isinstance(values, (list, tuple)):
         return [tensor for value in values for tensor in _tensors(value)]
     return []
+
+
+def _as_many_heads(args: tuple[Any, ...]) -> list[Any]:
+    """Attention's arguments with a head of keys and values for each of queries.
+
+    Torch 2.11, which verl's pinned set has, refuses to count fewer.
+    """
+    per_head = [isinstance(arg, torch.Tensor) and arg.dim() == 4 for arg in args]
+    most = max(arg.shape[1] for arg, has in zip(args, per_head, strict=True) if has)
+    return [
+        arg.repeat_interleave(most // arg.shape[1], 1) if has else arg
+        for arg, has in zip(args, per_head, strict=True)
+    ]
 
 
 def _size(tensor: torch.Tensor) -> int:
