@@ -271,10 +271,14 @@ def measure_weights(name: str, scale: str, steps: str, folder: str) -> dict[str,
 
 
 def measure_agreement(name: str, scale: str, steps: str, folder: str) -> dict[str, Any]:
-    """Compare training on this device with the CPU: the largest difference of each metric."""
+    """Compare training on this device with the CPU: the largest difference of each metric.
+
+    Nothing is sampled: a device has random numbers of its own.
+    """
     kinds = [compute_device().type, "cpu"]
+    parameters = unsampled(experiment(name))
     here, cpu = (
-        _trained(name, scale, f"agreement-{name}-{number}", kind).records()
+        _trained(name, scale, f"agreement-{name}-{number}", kind, parameters).records()
         for number, kind in enumerate(kinds)
     )
     if [record["step"] for record in here] != [record["step"] for record in cpu]:
@@ -323,12 +327,18 @@ def _scratch(place: str) -> Path:
     return runs_root() / "rehearsal" / "scratch" / place
 
 
-def _trained(name: str, scale: str, place: str, device: str = "") -> Run:
+def _trained(
+    name: str,
+    scale: str,
+    place: str,
+    device: str = "",
+    parameters: dict[str, Any] | None = None,
+) -> Run:
     """The run of a training in a scratch folder, made or resumed here."""
     device = device or compute_device().type
     there = {"LAB_RUNS": str(_scratch(place)), "LAB_DEVICE": device}
     with mock.patch.dict(os.environ, there):
-        return train(experiment(name).configure(scale), checkpoint_minutes=0)
+        return train(experiment(name).configure(scale, parameters), checkpoint_minutes=0)
 
 
 def tell(measured: dict[str, Any]) -> None:
@@ -355,6 +365,12 @@ def cut(chosen: Experiment, scale: str, steps: int) -> dict[str, Any]:
         return few | {"steps": steps + 1, "log_every": steps, "eval_every": steps + 1}
     few |= {"smoothing": 1e-9} if "smoothing" in usual else {}
     return few | dict.fromkeys(("steps", "log_every"), steps + PROFILED + 1)
+
+
+def unsampled(chosen: Experiment) -> dict[str, Any]:
+    """The parameters with which `measure_agreement` trains: maximum likelihood, exactly."""
+    exact = {"gradient": "exact", "pass_rates": "exact"}
+    return {"estimator": "ml"} | {key: exact[key] for key in exact if key in chosen.rules}
 
 
 def canary(chosen: Experiment, scale: str, steps: int) -> dict[str, Any]:

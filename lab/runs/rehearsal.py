@@ -25,7 +25,7 @@ from lab.llm.engines.models import model_folder
 from lab.project import CHECKOUT, project
 from lab.runs.contents import code_digest, digest
 from lab.runs.experiments import experiment, experiments
-from lab.runs.measurements import canary, cut, is_language_model
+from lab.runs.measurements import canary, cut, is_language_model, unsampled
 from lab.runs.processes import last_words
 from lab.runs.provenance import device, provenance, versions
 from lab.runs.readiness import readiness
@@ -69,7 +69,7 @@ class Part(NamedTuple):
         if self.kind in ("steps", "weights"):
             changed = canary if self.kind == "weights" else cut
             return changed(chosen, self.scale, self.steps)
-        return {}
+        return unsampled(chosen) if self.kind == "agreement" else {}
 
     @property
     def uses(self) -> str:

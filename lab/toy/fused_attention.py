@@ -107,10 +107,26 @@ def _attend_once(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys) -> Queries
     grouped = q.squeeze(2).unflatten(2, (shared, -1)).transpose(1, 2).contiguous()
     own_keys, own_values = (x.permute(0, 3, 1, 2, 4).flatten(1, 2) for x in (k, v))
     prompt_out, prompt_log, _ = _forward(grouped.flatten(2, 3), *prompt, False)
-    own_out, own_log, _ = _forward(grouped.flatten(1, 2), own_keys, own_values, False)
+    own_out, own_log = _few_keys(grouped.flatten(1, 2), own_keys, own_values)
     share = _share(prompt_log.view(grouped.shape[:-1]), own_log.view(grouped.shape[:-1]), q.dtype)
     out = torch.lerp(own_out.view_as(grouped), prompt_out.view_as(grouped), share)
     return out.transpose(1, 2).reshape(q.shape)
+
+
+def _few_keys(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """What `_forward` computes, for thousands of heads with a few queries and keys each.
+
+    By products of matrices: a fused kernel pads each head to a tile of queries and takes twice as
+    long (175 to 185 us against 60 to 100 for 8,192 heads on an H200).
+    """
+    q, k, v = (x.flatten(0, 1) for x in (q, k, v))
+    if q.is_cuda:  # not rounded to half precision, as in a fused kernel
+        scores = torch.bmm(q, k.transpose(1, 2), out_dtype=torch.float32)
+    else:
+        scores = torch.bmm(q, k.transpose(1, 2)).float()
+    scores *= q.shape[-1] ** -0.5
+    log_shares = scores.log_softmax(2)
+    return torch.bmm(log_shares.exp().to(v.dtype), v), scores[..., 0] - log_shares[..., 0]
 
 
 def _share(
