@@ -33,13 +33,16 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+MOST = 2000  # texts that are kept of a column, and pairs of answer and gold that are judged
+
 
 class Columns:
     """Columns of one or several files, row by row; "" is the step that the files are named for.
 
     The different cells of a column have numbers from 0 in the order of the file; of `long` texts
-    only hashes are kept, and of `lists` lengths. `all` are the columns of the file, `names` those
-    that are read. Short ones of no known meaning are dropped if nearly every row has its own cell.
+    hashes are kept, and in `texts` the first MOST of each by their hashes; of `lists` lengths.
+    `all` are the columns of the file, `names` those that are read. Short ones of no known meaning
+    are dropped if nearly every row has its own cell.
     """
 
     def __init__(self, first: Sequence[Row], choice: Choice, several: bool = False) -> None:
@@ -69,7 +72,9 @@ class Columns:
         texts = [name for name in cells if name not in used and {*map(type, cells[name])} - {float}]
         self.long = [*hinted(texts, "text")[:1], *hinted(texts, "answer")[:1]]
         compared = hinted(self.long, "answer")
-        if hinted(cells, "sample", "trace", "advantage"):
+        if hinted(cells, "sample", "trace", "advantage") or (
+            hinted(scalar, "gold") and not compared
+        ):
             compared = self.long
         known_scalars = [*filter(may_outcome, scalar), *hinted(scalar, *KEPT)]
         kept = dict.fromkeys([*choice.columns, *problems, *outcome.names, *known_scalars])
@@ -82,6 +87,7 @@ class Columns:
             name: defaultdict(itertools.count().__next__) for name in [*self.names, ""]
         }
         self.codes: dict[str, list[np.ndarray]] = {name: [] for name in self.numbers}
+        self.texts: dict[str, dict[int, Any]] = {name: {} for name in self.long}
         self.read = 0
 
     def _told(self, first: Sequence[Row], choice: Choice, several: bool) -> dict[str, list[Any]]:
@@ -135,6 +141,8 @@ class Columns:
         except TypeError:  # lists or objects
             codes = list(map(number, _texts(cells)))
         self.codes[name].append(np.array(codes, np.int64)[places])
+        if len(self.texts.get(name, range(MOST))) < MOST:
+            self.texts[name].update(zip(codes, cells, strict=True))
         many = self.read >= BATCH and 2 * len(numbers) > self.read
         if many and name in self.labels:
             del self.numbers[name], self.codes[name]

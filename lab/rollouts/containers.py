@@ -109,11 +109,6 @@ def open_table(path: Path) -> tuple[list[Row], Chunks]:
     return first, chunks
 
 
-def rows_with(path: Path, columns: Sequence[str]) -> Iterator[Row]:
-    """All rows of a file, with some columns or more. LabError: as `open_table`."""
-    return itertools.chain.from_iterable(map(_rows, open_table(path)[1](columns)))
-
-
 def _rows(chunk: Chunk) -> Iterator[Row]:
     """The rows of a chunk; of a batch few at a time, because often only the first are looked at."""
     if isinstance(chunk, list):

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from lab.rollouts.names import (
 )
 from lab.rollouts.structure import identity, missing, number, short, verdict
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = ["Choice", "Counts", "read_table_counts"]
 
 
@@ -45,7 +48,8 @@ class Counts(NamedTuple):
     does not say. `steps` are the steps of the groups, "" for none, and `of_problem` the numbers,
     from 0, of their problems; None: each group has its own. `keys` are the problems as the file
     names them, a prompt in full, and `stated` what else it says of each: by column the text of its
-    prompt and gold answer.
+    prompt and gold answer. `answers` has a row for each different gold, answer ("" for none) and
+    file (its label, right or wrong), with the number of rollouts; None: the file has none.
     """
 
     problems: list[str]
@@ -60,6 +64,7 @@ class Counts(NamedTuple):
     of_problem: np.ndarray | None = None
     keys: list[str] = []
     stated: dict[str, list[str]] = {}
+    answers: pd.DataFrame | None = None
 
 
 def read_table_counts(
@@ -557,6 +562,9 @@ class Reading:
         golds = [name for name in hinted(self.names, "gold") if name not in self.outcomes]
         once = self.rows[golds].groupby(self.group).nunique().max()
         of_problems = [name for name in golds if once[name] == 1][:1]
+        answers = None
+        if is_reward and of_problems:
+            answers = self._answers(of_problems[0], tried > 0, right > 0)
         return Counts(
             [names[i] for i in kept],
             n[kept],
@@ -571,7 +579,26 @@ class Reading:
                 name: self._each(name, identity, object)[first[kept]].tolist()
                 for name in (*prompts, *of_problems)
             },
+            answers=answers,
         )
+
+    def _answers(self, gold: str, tried: np.ndarray, right: np.ndarray) -> pd.DataFrame | None:
+        """How often which answer to which gold is called right or wrong."""
+        import pandas as pd
+
+        said = next(iter(hinted([*self.found.long, *self.names], "answer", "text")), "")
+        if said not in self.rows:
+            return None
+        label = np.where(right, "right", "wrong")
+        rows = pd.DataFrame({"gold": self.rows[gold], "answer": self.rows[said], "file": label})
+        rows = rows[tried & ~self._each(gold, missing, bool)]
+        pairs = rows.groupby([*rows], sort=False).size().reset_index(name="rollouts")
+        pairs["gold"] = [identity(self.cells[gold][code]) for code in pairs["gold"]]
+        kept = {-1: ""} | dict(enumerate(self.cells[said])) | self.found.texts.get(said, {})
+        answers = [kept.get(code, []) for code in pairs["answer"]]
+        pairs["answer"] = ["" if missing(cell) else str(cell) for cell in answers]
+        pairs = pairs[[not isinstance(cell, (list, dict, tuple)) for cell in answers]]
+        return pairs.groupby(["gold", "answer", "file"], sort=False, as_index=False).sum()
 
     def _names_of(self, first: np.ndarray, steps: list[Any], n: np.ndarray) -> list[str]:
         """The names of the groups, by their first rows; prompts are too long to be names."""

@@ -263,7 +263,7 @@ def audit(
     p" it belongs to K/n taken for p. Gradients are `expected_gradient` of the estimators in
     `objectives`.
     """
-    path, choice = Path(path), choice or Choice()
+    path = Path(path)
     counts = read_counts(path, choice)
     if counts.exact is not None:
         raise LabError(
@@ -316,7 +316,7 @@ def audit(
     run = path / "params.json"
     parameters = Run(path).params["parameters"] if run.exists() else None
     labels = weights = None
-    if beside := judged_beside(path, choice, counts):
+    if parameters is None and (beside := judged_beside(counts)):
         said, labels = [*said, beside[0]], beside[1]
     dead = ((correct == 0) | (correct == n)).mean()
     notes = [

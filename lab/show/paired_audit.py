@@ -86,7 +86,7 @@ def audit_pair(first: str | Path, second: str | Path, choice: Choice | None = No
             rows += [(GAIN, by, m, x.point, x.low, x.high) for m, x in zip(ms, each, strict=True)]
     notes.append(_decided_by(pair))
     for name, path, counts in zip("AB", paths, (a, b), strict=True):
-        if beside := judged_beside(path, choice or Choice(), counts):
+        if not (path / "params.json").exists() and (beside := judged_beside(counts)):
             notes.append(f"{name}: {beside[0]}")
     table = pd.DataFrame(rows, columns=["what", "by", "at", "value", "low", "high"])
     return Audit(notes, float(ks[-1]), table, None, meaning)
