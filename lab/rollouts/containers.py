@@ -36,18 +36,12 @@ GIVE = (
     "give a run, a folder, or files of .csv, .tsv, .json, .jsonl, .parquet, .arrow, or .gz or .zst"
     " of texts"
 )
-A_LINE = "give one object a line"
 BROKEN = (OSError, ValueError, csv.Error, MemoryError, NotImplementedError, RecursionError)
 
 Chunk: TypeAlias = "list[Row] | pa.RecordBatch"
 Chunks = Callable[[Sequence[str]], Iterator[Chunk]]
 # The columns that a file holds, and a function that gives some of them.
 Table: TypeAlias = "tuple[list[str], Callable[[Sequence[str]], Iterable[pa.RecordBatch]]]"
-
-
-def unreadable(path: Path, why: str, give: str = GIVE) -> LabError:
-    """The sentence on a file that cannot be read."""
-    return LabError(f"{path} cannot be read ({why}): {give}")
 
 
 def kind_of(path: Path) -> str | None:
@@ -71,67 +65,60 @@ def table_files(path: Path) -> list[Path]:
     elif kind_of(path) is None:
         why = "a kind of file that holds no table"
     if why:
-        raise unreadable(path, why)
+        raise LabError(f"{path} cannot be read ({why}): {GIVE}")
     parts = {file: re.split(r"(\d+)", str(file)) for file in files}  # 9.jsonl before 10.jsonl
     return sorted(files, key=lambda file: [int(x) if x.isdecimal() else x for x in parts[file]])
 
 
 def open_table(path: Path) -> tuple[list[Row], Chunks]:
     """The first rows of a file, and a function that gives all, with some columns or more, once, in
-    lists of rows or in batches of Arrow; a dot in a column leads into an object. LabError: it
-    cannot be read, is empty, or a row is none.
+    lists of rows or in batches of Arrow; a dot in a column leads into an object. Both are called
+    within `readable`.
     """
     kind = str(kind_of(path))
     held: list[str] = []
-    with _told(path):
-        if kind in TEXTS:
-            rows = unfolded(TEXTS[kind](path))
-        else:
-            held, batches = TABLES[kind](path)
-            every = itertools.chain.from_iterable(map(_rows, batches(held)))
-            rows = unfolded(map(_with_lists, every) if kind == "csv" else every)
-        first = list(itertools.islice(rows, LOOKED_AT))
+    if kind in TEXTS:
+        rows = unfolded(TEXTS[kind](path))
+    else:
+        held, batches = TABLES[kind](path)
+        every = itertools.chain.from_iterable(map(_rows, batches(held)))
+        rows = unfolded(map(_with_lists, every) if kind == "csv" else every)
+    first = list(itertools.islice(rows, LOOKED_AT))
     if not first:
-        raise unreadable(path, "it is empty")
+        raise LabError("it is empty")
     cells = itertools.chain.from_iterable(row.values() for row in first)
     of_texts = kind == "csv" and any(isinstance(cell, list) for cell in cells)
 
     def chunks(columns: Sequence[str]) -> Iterator[Chunk]:
         outer = {*columns, *(name.partition(".")[0] for name in columns)}
-        with _told(path):
-            if [*first[0]] == held and not of_texts:
-                yield from batches([name for name in held if name in outer])
-            else:  # one after another, or unfolded
-                every = itertools.chain(first, rows)
-                while some := list(itertools.islice(every, BATCH)):
-                    yield some
+        if [*first[0]] == held and not of_texts:
+            yield from batches([name for name in held if name in outer])
+        else:  # one after another, or unfolded
+            every = itertools.chain(first, rows)
+            while some := list(itertools.islice(every, BATCH)):
+                yield some
 
     return first, chunks
 
 
-def _rows(chunk: Chunk) -> Iterator[Row]:
-    """The rows of a chunk; of a batch few at a time, because often only the first are looked at."""
-    if isinstance(chunk, list):
-        yield from chunk
-    else:
-        for start in range(0, len(chunk), LOOKED_AT):
-            yield from chunk.slice(start, LOOKED_AT).to_pylist()
+def _rows(batch: pa.RecordBatch) -> Iterator[Row]:
+    """The rows of a batch, few at a time, because often only the first are looked at."""
+    for start in range(0, len(batch), LOOKED_AT):
+        yield from batch.slice(start, LOOKED_AT).to_pylist()
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def readable(path: Path) -> Iterator[None]:
     """What cannot be read, as one sentence of a LabError, with the path."""
     try:
         yield
-    except LabError as error:
-        if str(path) in str(error):
-            raise
-        raise LabError(f"{path} cannot be read: {error}") from error
-    except BROKEN as error:
+    except (LabError, *BROKEN) as error:
+        if isinstance(error, LabError):
+            raise LabError(f"{path} cannot be read ({error})") from error
         words = " ".join(str(error).split())[:200]
         if isinstance(error, UnicodeDecodeError):
             words = "it is not text in UTF-8: save it so"
-        raise unreadable(path, words) from error
+        raise LabError(f"{path} cannot be read ({words}): {GIVE}") from error
 
 
 def _open_text(path: Path) -> TextIO:
@@ -205,8 +192,8 @@ def _csv(path: Path) -> Table:
             if not odd:
                 raise
             raise LabError(
-                f"{path}: row {odd[0].number - skipped} has {odd[0].actual_columns} cells and the"
-                f" head {len(head)}: mend that row"
+                f"row {odd[0].number - skipped} has {odd[0].actual_columns} cells and the head"
+                f" {len(head)}: mend that row"
             ) from None
 
     return head, batches
@@ -224,19 +211,16 @@ def _jsonl(path: Path) -> Iterator[Row]:
     """The rows of a file with one object a line."""
     with _open_text(path) as file:
         for number, line in enumerate(file, 1):
-            line = line.strip()
-            if not line:
+            if not line.strip():
                 continue
             try:
-                row, end = DECODER.raw_decode(line)
+                row = DECODER.decode(line)
             except (json.JSONDecodeError, RecursionError):
-                raise unreadable(path, f"line {number} is not JSON", A_LINE) from None
+                raise LabError(f"line {number} is not JSON: give one object a line") from None
             except ValueError as error:
-                raise LabError(f"{path} cannot be read (line {number}: {error})") from error
-            if end < len(line):
-                raise unreadable(path, f"line {number} is not JSON", A_LINE)
+                raise LabError(f"line {number}: {error}") from error
             if type(row) is not dict:
-                raise unreadable(path, f"line {number} is not an object", A_LINE)
+                raise LabError(f"line {number} is not an object: give one object a line")
             yield row
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from lab.errors import LabError
 from lab.rollouts.columns import Columns, counts_up, division, numbered
-from lab.rollouts.containers import open_table, table_files
+from lab.rollouts.containers import open_table, readable, table_files
 from lab.rollouts.meaning import Choice, is_binary, listed, options, outcome_of
 from lab.rollouts.names import (
     LARGEST_N,
@@ -79,7 +79,8 @@ def read_table_counts(
     left_out: list[str] = []
     files = table_files(path)
     for file in files:
-        first, chunks = open_table(file)
+        with readable(file):
+            first, chunks = open_table(file)
         try:
             found = Columns(first, choice, several=len(files) > 1)
         except LabError as error:
@@ -92,7 +93,8 @@ def read_table_counts(
                 f"{path}: {file.name} is read by {found.signature}, the files before it by"
                 f" {columns.signature}: give files of one kind"
             )
-        columns.add_file(chunks(columns.names), step_of_path(file, path), file.name)
+        with readable(file):
+            columns.add_file(chunks(columns.names), step_of_path(file, path), file.name)
     if columns is None:
         raise LabError(f"{files[0] if len(files) == 1 else path}: {refusal}")
     try:

@@ -141,12 +141,8 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
             if known or not is_binary(cells[name]):
                 return Outcome("rate", [name], known)
     if graded:
-        is_judged = choice.threshold is not None or choice.success is not None
-        if size is not None and has_role(graded[0], "correct") and not is_judged:
-            if _are_numbers(cells[graded[0]], lambda x: x % 1 == 0 and x >= 0):
-                return Outcome("counts", graded[:1], size)
-        rate = choice.n and _are_rates(cells[graded[0]]) and choice.threshold is None
-        return Outcome("rate" if rate else "reward", graded[:1], choice.n)
+        kind = _kind(graded[0], cells, choice, size)  # 8/10 are the tests that a rollout passed
+        return Outcome("reward" if kind == "ratio" else kind, graded[:1], size)
     if hinted(cells, "advantage"):
         unknown = [
             name for name in cells if not has_role(name, *(HINTS.keys() - {"right", "rate"}))
@@ -173,13 +169,13 @@ def _size(names: Sequence[str], choice: Choice, lists: Sequence[str]) -> str | i
 
 
 def _kind(name: str, cells: Cells, choice: Choice, size: str | int | None) -> Kind:
-    """What the cells of a column are that the user has named."""
+    """What the cells of a column are, if they are an outcome."""
     told = cells[name]
     if choice.threshold is not None or choice.success is not None:
         return "reward"
     if _are_ratios(told):
         return "ratio"
-    counted = choice.n or (has_role(name, "right") and size is not None)
+    counted = choice.n or (has_role(name, "right", "correct") and size is not None)
     if counted and not is_binary(told) and _are_numbers(told, lambda x: x % 1 == 0 and x >= 0):
         return "counts"
     rated = choice.n or has_role(name, "rate") or RATE_OF.fullmatch(name)
