@@ -16,7 +16,7 @@ from lab.llm.data.datasets import Problem
 from lab.llm.engines.base import Engine, Sampling
 from lab.llm.train.task import judged
 from lab.mathematics.metrics import pass_at_k
-from lab.shapes import Int
+from lab.shapes import Int, Shaped
 from lab.training.rng import stream_seed
 
 
@@ -42,10 +42,10 @@ def evaluation_sampling(config: LanguageModelConfig) -> Sampling:
     )
 
 
-def count_right(
+def judge_answers(
     engine: Engine, verifier: Judge, problems: Sequence[tuple[Problem, str]], sampling: Sampling
-) -> Int[np.ndarray, "2 problems"]:
-    """Per problem, the completions that could be judged, and the right ones among them."""
+) -> tuple[Shaped[np.ndarray, "problems n"], Int[np.ndarray, "problems n"]]:
+    """The judge's word on each completion, "right", "wrong" or "error", and its tokens."""
     groups = engine.sample([prompt for _, prompt in problems], sampling)
     verdicts = judged(
         verifier,
@@ -53,7 +53,7 @@ def count_right(
         [problem for problem, _ in problems for _ in range(sampling.n)],
     )
     outcome = np.reshape([verdict.outcome for verdict in verdicts], (-1, sampling.n))
-    return np.stack([(outcome != "error").sum(1), (outcome == "right").sum(1)])
+    return outcome, np.array([[len(completion.ids) for completion in each] for each in groups])
 
 
 def metric_prefix(name: str, eval_sets: Collection[str]) -> str:
@@ -73,13 +73,16 @@ def evaluate(
 ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """Metrics and groups of a record: the engine asked about every held-out set.
 
-    The metrics are pass@k for every power of two up to the completions that were judged, under
-    names that begin with `metric_prefix`. LabError: no answer could be judged.
+    The metrics are pass@k for every power of two up to the completions that were judged, and the
+    mean tokens of right and of wrong ones, each where there is one, under names that begin with
+    `metric_prefix`. LabError: no answer could be judged.
     """
     metrics: dict[str, float] = {}
     groups: dict[str, list] = {"set": [], "problem": [], "n": [], "right": []}
     for name, problems in held_out.items():
-        judged, right = count_right(engine, verifier, problems, evaluation_sampling(config))
+        sampling = evaluation_sampling(config)
+        outcome, tokens = judge_answers(engine, verifier, problems, sampling)
+        judged, right = (outcome != "error").sum(1), (outcome == "right").sum(1)
         usable = judged > 0
         if not usable.any():
             raise LabError(
@@ -89,6 +92,9 @@ def evaluate(
         for power in range(int(judged[usable].min()).bit_length()):
             rates = pass_at_k(judged[usable], right[usable], 2**power)
             metrics[f"{prefix}pass@{2**power}"] = float(rates.mean())
+        for kind in ("right", "wrong"):
+            if (outcome == kind).any():
+                metrics[f"{prefix}{kind} length"] = float(tokens[outcome == kind].mean())
         groups["set"].extend([name] * len(problems))
         groups["problem"].extend([problem.id for problem, _ in problems])
         groups["n"].extend(judged)
