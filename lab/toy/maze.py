@@ -127,12 +127,13 @@ class MazeRL(_WithStatistics):
     def losses(self, step: int) -> Iterator[Tensor]:
         """The loss of a step in parts that sum to it, one for each of its micro-batches.
 
-        All rollouts are sampled first, because every part is divided by the mean length of all.
+        All rollouts are sampled first, because every part is divided by the mean length of all, and
+        the mazes without a part in the gradient fill no micro-batch.
         """
         mazes = self.stream.at(step)
         positions = self.config.rollouts * self.config.length
-        parts = micro_batches(len(mazes), positions, self.policy.device)
-        reader = PromptReader(self.policy, mazes, once=len(parts) == 1)
+        once = len(micro_batches(len(mazes), positions)) == 1
+        reader = PromptReader(self.policy, mazes, once)
         rollouts = self.sample(step, mazes, reader.prompts)
         right = walk(mazes, rollouts.tokens).right
         solved = self.solved_greedily(mazes, reader.prompts)
@@ -140,10 +141,9 @@ class MazeRL(_WithStatistics):
         # Of mazes that are not scored, sampling said it.
         entropies = [] if rollouts.entropy is None else [rollouts.entropy[~in_gradient].sum()]
         mismatches = []
-        for part in parts:
-            chosen = part[in_gradient[part]]
-            if not len(chosen):
-                continue
+        in_order = in_gradient.nonzero()[:, 0]
+        for part in micro_batches(len(in_order), positions, self.policy.device):
+            chosen = in_order[part]
             few = rollouts.of(chosen)
             prompts = reader.prompts_of(chosen)
             logp, entropy = self.policy.score(prompts, few, self.config.entropy_bonus > 0)
