@@ -23,6 +23,8 @@ from two_prompts import (
 
 import lab
 from lab.errors import LabError
+from lab.judge.verifier import Verifier
+from lab.llm.train.evaluation import evaluate
 from lab.llm.train.token_loss import check_scores
 from lab.llm.train.trl_callbacks import AGGREGATIONS
 
@@ -305,3 +307,16 @@ def test_vllm_samples_from_the_weights_of_now(fork, vllm_installed):
     assert len(records) == 3 and records[1]["grad_norm"] > 0
     # A step of AdamW moves every trained weight, so old weights in the sampler would show.
     assert max(record["log-probability mismatch"] for record in records[1:]) < 1e-3
+
+
+def test_an_evaluation_has_the_mean_tokens_of_right_and_of_wrong_answers():
+    """Pooled over problems; where no answer is wrong there is no length of wrong ones."""
+    said = [["\\boxed{5}", 9], ["\\boxed{4}", 2]], [["\\boxed{7}", 3], ["\\boxed{7}", 6]]
+    groups = [[SimpleNamespace(text=t, ids=range(n)) for t, n in pair] for pair in said]
+    problems = [(SimpleNamespace(id=gold, answer=gold, row={}), "?") for gold in ("5", "7")]
+    with Verifier() as verifier:
+        for held_out, right, wrong in ((slice(0, 2), 6, 2), (slice(1, 2), 4.5, None)):
+            engine = SimpleNamespace(sample=lambda *_, shown=groups[held_out]: shown)
+            given = {"set": problems[held_out]}
+            metrics, _ = evaluate(loop_config(samples=2), engine, verifier, given)
+            assert (metrics["right length"], metrics.get("wrong length")) == (right, wrong)

@@ -23,11 +23,11 @@ def moved(estimator: str, text: str, rate: float) -> tuple[np.ndarray, np.ndarra
     logits = start.clone().requires_grad_()
     optimizer = SGD([logits], lr=rate * PROBLEMS)
     right = torch.from_numpy(RIGHT).repeat(PROBLEMS, 1)
-    for _ in range(practice.updates):
+    for _ in range(practice.recipe.updates):
         optimizer.zero_grad()
         practice.loss(logits.log_softmax(1), right, seed=3).backward()
         optimizer.step()
-    move = (logits - start).detach().numpy() / (rate * practice.updates)
+    move = (logits - start).detach().numpy() / (rate * practice.recipe.updates)
     return move.mean(0), move.std(0) / np.sqrt(PROBLEMS)
 
 

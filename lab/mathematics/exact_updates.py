@@ -75,7 +75,7 @@ def law(practice: Practice, policy: SoftmaxPolicy) -> Law:
         if length:
             after = _rate_and_odds(policy, policy.logits + moved * length)
             change += chance @ (after - _rate_and_odds(policy, policy.logits))
-    again = kept if practice.redraws else 1.0
+    again = kept if practice.gate == "redraw" else 1.0
     if again == 0:
         raise LabError(
             f"{practice.spec}: no group of this policy is ever kept, and none is trained"

@@ -160,11 +160,6 @@ class Practice:
         """The estimator."""
         return estimator(self.estimator)
 
-    @property
-    def redraws(self) -> bool:
-        """Whether a group that is thrown away is drawn again from the same problem."""
-        return self.gate == "redraw"
-
     def sequences(self, n: int) -> tuple[Array, Array, Bool[np.ndarray, " {n}+1"]]:
         """a1(K), a0(K) of n rollouts and whether the group is kept, for K = 0 .. n.
 

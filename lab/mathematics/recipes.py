@@ -149,7 +149,7 @@ class Recipe(Practice):
             pull = (right_accepted - wrong_accepted) * gap + (right - wrong) * offset
             weight += share * binomial_mean(pull, accepted) / left
             kept += share * (1.0 if self.gate is None else binomial_mean(keeps, accepted))
-        if not self.redraws:
+        if self.gate != "redraw":
             return EffectiveWeight(weight, cost, kept)
         with np.errstate(divide="ignore", invalid="ignore"):
             weight = np.where(kept > 0, weight / kept, np.nan)

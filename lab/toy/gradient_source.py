@@ -199,7 +199,7 @@ class WithGradientSource(World):
     def __init__(self, source: GradientSource) -> None:
         self.gradient_source, self.kept = source, source.kept
         if source.practice is not None:
-            self.updates = source.practice.updates
+            self.updates = source.practice.recipe.updates
 
     def loss(self, step: int) -> Float[Tensor, ""]:
         raise NotImplementedError

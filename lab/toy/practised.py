@@ -43,7 +43,7 @@ class Practice:
     def __init__(self, estimator: str, N: int, text: str) -> None:
         self.recipe = recipe(f"{estimator}, {text}", N=N)
         others = [part for part in self.recipe.parts if part not in FOLLOWED]
-        if others or self.recipe.N != N or self.recipe.redraws:
+        if others or self.recipe.N != N or self.recipe.gate == "redraw":
             raise LabError(
                 f"practice = {text!r} has a part that this world does not follow: it takes"
                 f" {', '.join(FOLLOWED)}; groups are not redrawn, and rollouts says their number"
@@ -52,11 +52,6 @@ class Practice:
         self.batch: Batch | None = None
         # Of the last batch, how many of each group were "accepted"; for `World.kept`.
         self.kept: dict[str, Tensor] = {}
-
-    @property
-    def updates(self) -> int:
-        """Optimiser steps on each batch."""
-        return self.recipe.updates
 
     def loss(
         self,
