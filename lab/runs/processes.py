@@ -7,9 +7,11 @@ task of `lab.runs.ray_executor` has one.
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import itertools
 import json
+import multiprocessing
 import os
 import runpy
 import select
@@ -19,6 +21,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -125,40 +128,49 @@ class Workers:
             worker.close()
 
 
-def _next_run() -> list[str] | None:
-    """The words of a run, in a fork of this process for it; None in this one, after the last run.
+def _serve() -> None:
+    """Do one run after the other, each in a fork of this process, which has imported what it needs.
 
     Standard input has words and log of each run, standard output gets its exit code.
     """
     for module in IMPORTED:
         with suppress(ImportError):  # of an extra that is not installed, or not wanted
             importlib.import_module(module)
-    child = 0
+    context = multiprocessing.get_context("fork")
+    child: ForkProcess | None = None
 
     def terminate(*_: object) -> None:
         if not child:
             sys.exit()
-        with suppress(ProcessLookupError):  # it has just ended
-            os.kill(child, signal.SIGTERM)
+        child.terminate()
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, terminate)
     for line in open(0, closefd=False):
-        words, log = json.loads(line)
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # until `child` is known
-        child = os.fork()
-        if not child:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # until `child` has begun
+        child = context.Process(target=_run, args=json.loads(line))
+        child.start()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-        if not child:
-            with open(log, "a") as output, open(os.devnull) as nothing:
-                for number, file in enumerate((nothing, output, output)):
-                    os.dup2(file.fileno(), number)
-            return words
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-        child = 0
-    return None
+        child.join()
+        print(child.exitcode, flush=True)
+        child = None
+
+
+def _run(words: list[str], log: str) -> None:
+    """`lab WORDS` in this fork, which multiprocessing ends without clearing away what was imported:
+    of a small run, that would be most of its time.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    with open(log, "a") as output:
+        for number in (1, 2):
+            os.dup2(output.fileno(), number)
+    sys.argv[1:] = words
+    try:
+        runpy.run_module("lab", run_name="__main__", alter_sys=True)
+    finally:
+        atexit._run_exitfuncs()  # which multiprocessing leaves out
 
 
 def last_words(code: int, lines: Sequence[str]) -> str:
@@ -181,6 +193,4 @@ def last_words(code: int, lines: Sequence[str]) -> str:
 
 
 if __name__ == "__main__":
-    if (words := _next_run()) is not None:
-        sys.argv[1:] = words
-        runpy.run_module("lab", run_name="__main__", alter_sys=True)
+    _serve()
