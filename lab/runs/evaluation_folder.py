@@ -74,7 +74,9 @@ class Evaluation(Folder):
 
     @property
     def settings(self) -> dict[str, Any]:
-        return self._json("settings.json")
+        """What was asked for; `limit` was the name of `max_tokens` in older folders."""
+        stored = self._json("settings.json")
+        return {"max_tokens" if key == "limit" else key: stored[key] for key in stored}
 
     @property
     def done(self) -> dict[str, Any]:
@@ -196,7 +198,8 @@ def sample(
 def request_settings(loaded: ProblemSet, prompt: Prompt, sampling: Sampling) -> dict[str, Any]:
     """The settings of an evaluation that do not depend on the model; texts as their `digest`.
 
-    The names and the order of the keys are part of the folder names of stored evaluations.
+    The order of the keys is part of the folder names of stored evaluations, and so are their
+    names, as `lab.runs.former_names` has them.
     """
     ids = [problem.id for problem in loaded.problems]
     if not ids or len(set(ids)) < len(ids):
@@ -214,7 +217,7 @@ def request_settings(loaded: ProblemSet, prompt: Prompt, sampling: Sampling) -> 
         "n": sampling.n,
         "temperature": float(sampling.temperature),  # as a float, so that 1 and 1.0 are the same
         "top_p": float(sampling.top_p),
-        "limit": sampling.max_tokens,
+        "max_tokens": sampling.max_tokens,
         "seed": sampling.seed,
     }
 

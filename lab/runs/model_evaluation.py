@@ -22,6 +22,7 @@ from lab.runs.evaluation_folder import (
     request_settings,
     sample,
 )
+from lab.runs.former_names import in_former_names
 from lab.runs.run_folder import runs_root
 from lab.runs.trained_models import Model, find_model
 
@@ -93,7 +94,7 @@ def evaluate(model: str, sets: Sequence[str] = (), **settings: Any) -> list[eval
     engine: Engine | None = None
     for loaded in _problem_sets(request, sets, found):
         wanted = request_settings(loaded, prompt, sampling) | request.judged_by
-        identity = digest([found.name, found.weights, request.engine, wanted])[:8]
+        identity = digest([found.name, found.weights, request.engine, in_former_names(wanted)])[:8]
         readable = re.sub(r"[^a-z0-9_.-]+", "_", f"{found.name}-{loaded.source}".lower())
         name = f"{readable.strip('_.')[-100:]}-{identity}"
         evaluation = Evaluation(runs_root() / "evaluations" / name)

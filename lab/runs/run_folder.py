@@ -300,17 +300,17 @@ class Run(Folder):
 
         LabError: the table already has a column of that name.
         """
+        import pandas as pd
+
         if hidden := set(table.columns) & {"run", *self.params["parameters"]}:
             raise LabError(
                 f"{self.id}: {min(hidden)} is measured and a parameter too: rename what is measured"
             )
-        return table.assign(
-            run=self.id,
-            **{
-                key: str(value) if isinstance(value, list) else value
-                for key, value in self.params["parameters"].items()
-            },
-        )
+        told = {"run": self.id, **self.params["parameters"]}
+        columns = {
+            key: str(told[key]) if isinstance(told[key], list) else told[key] for key in told
+        }
+        return pd.DataFrame({**table, **columns}, index=table.index)
 
     def groups(self) -> pd.DataFrame:
         """groups.parquet as a table: one row per group, with its step; empty if there are none.

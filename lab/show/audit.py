@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from base64 import b64encode
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -123,7 +123,7 @@ def _evaluation_counts(path: Path) -> Counts:
     table = problem_counts(evaluation, task)
     judged = table[table["n"] > 0]
     problems = judged["problem"].tolist()
-    sampling = Sampling(*(settings[key] for key in ("n", "temperature", "top_p", "limit", "seed")))
+    sampling = Sampling(**{each.name: settings[each.name] for each in fields(Sampling)})
     notes = [caption(sampling, settings["prompt"], task.style, task.reward)]
     if len(judged) < len(table):
         notes.append(f"{len(table) - len(judged)} problems without a judged answer are left out")

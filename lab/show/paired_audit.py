@@ -33,7 +33,7 @@ from lab.show.audit import EFFECT, SLACK, Audit, askable, read_counts
 from lab.show.labels import judged_beside
 
 # What two evaluations of the lab must share.
-SHARED_SETTINGS = ("set", "prompt", "n", "temperature", "top_p", "limit", "seed", "reward")
+SHARED_SETTINGS = ("set", "prompt", "n", "temperature", "top_p", "max_tokens", "seed", "reward")
 LARGEST = 2**22  # problems times rollouts up to which fewer samples are computed
 DIFFERENCE = "pass@k, B - A"
 GAIN = "gain in pass@1, by k of A"

@@ -18,6 +18,12 @@ ROW = ["setting", "seed", "problem"]  # identifies a row of pass_rates
 CHANCE = "no change, chance alone"  # in the place of a setting
 
 
+def setting_names(table: pd.DataFrame, by: Sequence[str]) -> pd.Series[str]:
+    """The values of the parameters `by` in each row, joined by commas."""
+    first, *others = (table[key].astype(str) for key in by)
+    return first.str.cat(others, sep=", ")
+
+
 def pass_rates(groups: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """The pass rate of every problem of every run, from the groups of one evaluation of each.
 
@@ -31,7 +37,7 @@ def pass_rates(groups: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
             "these runs recorded no pass rates of single problems: have their trainer put the"
             " columns problem, n and right into the groups of its records"
         )
-    rates = groups.assign(setting=groups[list(by)].astype(str).agg(", ".join, axis=1))
+    rates = groups.assign(setting=setting_names(groups, by))
     if "set" in rates:
         rates["problem"] = rates["set"] + "/" + rates["problem"].astype(str)
     if "pass_rate" not in rates:

@@ -26,7 +26,7 @@ from lab.runs.remarks import remarks
 from lab.runs.run_folder import Run, write_atomically
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, results_of_runs, results_of_sweep
-from lab.show.problem_rates import baseline, pass_rates
+from lab.show.problem_rates import baseline, pass_rates, setting_names
 from lab.show.web_page import page_head
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def fans(results: Results, sources: Sequence[str | Path], by: Sequence[str]) -> 
     from lab.show.forecast import forecast
 
     rows = results.metrics.drop_duplicates("run").sort_values("seed").set_index("run")
-    names = rows[list(by)].astype(str).agg(", ".join, axis=1)
+    names = setting_names(rows, by)
     computed = results.groups.reindex(columns=["run", "pass_rate"]).dropna()["run"]
     paths = {id: run.path for id, run in _folders(sources).items() if run.finished}
     first = names[names.index.isin(paths.keys() - {*computed})].drop_duplicates()
@@ -207,7 +207,7 @@ def curves(results: Results, metric: str, by: Sequence[str]) -> pd.DataFrame:
             f" {', '.join(settings(results))}"
         )
     table = results.over_seeds(metric, list(by))
-    table = table.assign(setting=table[list(by)].astype(str).agg(", ".join, axis=1))
+    table = table.assign(setting=setting_names(table, by))
     shared = set(results.metrics.get("estimator", ()))
     return table.assign(estimator=shared.pop()) if len(shared) == 1 else table
 

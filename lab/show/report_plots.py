@@ -12,8 +12,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
-import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -26,6 +26,7 @@ from lab.show.line_styles import PALETTE
 COLUMNS = 3  # panels side by side
 HEIGHT = 1.9  # of a panel, in inches
 LEGEND_ROW = 0.17  # its height in inches
+DARK = 48  # percent: cells of a heat map above it have white numbers
 # Of settings that are no methods.
 COLORS = tuple(color for color in PALETTE if color != plots.PURPLE)
 DASHES = (
@@ -135,24 +136,21 @@ def draw_transitions(table: pd.DataFrame, before: str, after: str) -> Figure:
     figure, axes = plots.panels(columns, rows, width, 2.35 * rows, squeeze=False)
     panels: list[Axes] = list(axes.flat)
     for panel, (setting, part) in zip(panels, table.groupby("setting", sort=False), strict=False):
-        shares = part.pivot(index="before", columns="after", values="share")
+        shares = 100 * part.pivot(index="before", columns="after", values="share")
         problems = part.drop_duplicates("before")["problems"].tolist()
-        seaborn.heatmap(
-            100 * shares,
-            vmin=0,
-            vmax=100,
-            cmap="Blues",
-            annot=True,
-            fmt=".0f",
-            annot_kws={"fontsize": 6},
-            cbar=False,
-            square=True,
-            linewidths=0.5,
-            yticklabels=[
-                f"{name} ({count})" for name, count in zip(shares.index, problems, strict=True)
-            ],
-            ax=panel,
-        )
+        panel.pcolormesh(shares, vmin=0, vmax=100, cmap="Blues", edgecolors="white", linewidths=0.5)
+        for (row, column), share in np.ndenumerate(shares):
+            if np.isfinite(share):
+                color = "white" if share > DARK else "black"
+                at_center = {"ha": "center", "va": "center", "color": color, "fontsize": 6}
+                panel.text(column + 0.5, row + 0.5, f"{share:.0f}", **at_center)
+        counted = [f"{name} ({count})" for name, count in zip(shares.index, problems, strict=True)]
+        centers = np.arange(len(shares)) + 0.5
+        panel.set_xticks(centers, shares.columns)
+        panel.set_yticks(centers, counted)
+        panel.set_aspect("equal")
+        panel.invert_yaxis()
+        panel.spines[:].set_visible(False)
         for place, count in enumerate(problems):
             if count:
                 panel.add_patch(Rectangle((place, place), 1, 1, fill=False, linewidth=0.8))
