@@ -2,8 +2,10 @@
 TRL, tiny model.
 """
 
+import copy
 import importlib.util
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from two_prompts import (
     by_hand,
     furthest,
     parts_of_two_prompts,
+    shipped,
     step_by_hand,
     trainer,
 )
@@ -74,6 +77,64 @@ def test_a_pacs_step_of_two_prompts_is_the_one_by_hand(parts, tmp_path, score, b
     )
     made.train()
     assert furthest(made.model, step_by_hand(parts, loss)) < ROUNDED
+
+
+class Guessing:
+    """An environment of TRL's: a tool to guess a number with, and a reward for the right one."""
+
+    def reset(self, **row):
+        self.right = False
+
+    def guess(self, number: int) -> str:
+        """Guess a number.
+
+        Args:
+            number: the guess
+        """
+        self.right = number == 3
+        return "right" if self.right else "wrong"
+
+    def get_reward(self) -> float:
+        return float(self.right)
+
+
+@pytest.mark.parametrize(
+    "kind, options", [("ObjectiveTrainer", {"estimator": "maxrl"}), ("PACSTrainer", {})]
+)
+def test_an_environment_with_tools_gives_the_rewards_and_what_it_says_is_not_trained(
+    parts, tmp_path, kind, options
+):
+    rows = parts[0].map(lambda row: {"prompt": [{"role": "user", "content": row["prompt"]}]})
+    tokenizer = copy.deepcopy(parts[1])
+    templates = Path(importlib.util.find_spec("trl").origin).parent / "chat_templates"
+    tokenizer.chat_template = (templates / "qwen3.jinja").read_text()
+    tokenizer.eos_token = "<|im_end|>"
+    limit = {"max_completion_length": 200}
+    its_own = {"environment_factory": Guessing, "reward_funcs": None, "rollout_func": None}
+    made = trainer((rows, tokenizer), tmp_path, kind, config=limit, **its_own, **options)
+    call = '<tool_call>\n{"name": "guess", "arguments": {"number": %d}}\n</tool_call>'
+    turns = [[call % n if n else "none" for n in (3, 1, 2, 0, 1, 3, 3, 0)], ["done"] * 6]
+    said = ([tokenizer(text + "<|im_end|>")["input_ids"] for text in turn] for turn in turns)
+    made._generate_single_turn = lambda *_, **__: (next(said), None)
+    score, batch = made._generate_and_score_completions, {}
+    made._generate_and_score_completions = lambda inputs: batch.setdefault("of", score(inputs))
+    made.train()
+    of = {name: value.view(8, -1) for name, value in batch["of"].items() if value.ndim}
+    assert of["rewards"].ravel().tolist() == [1, 0, 0, 0, 0, 1, 1, 0]
+    if options:
+        assert of["advantages"].ravel().tolist() == [3, -1, -1, -1, -1, 1, 1, -1]
+    answers, sampled = of["completion_ids"], of["completion_mask"] * of["tool_mask"]
+    told = answers[0][(of["completion_mask"] > sampled)[0]]
+    assert "<tool_response>\nright\n</tool_response>" in tokenizer.decode(told)
+    model = copy.deepcopy(shipped())
+    ids = torch.cat((of["prompt_ids"], answers), 1)
+    mask = torch.cat((of["prompt_mask"], of["completion_mask"]), 1)
+    scores = model(input_ids=ids, attention_mask=mask).logits.log_softmax(-1)
+    logp = scores[:, -1 - answers.shape[1] : -1].gather(2, answers[..., None])[..., 0]
+    total = -(of["advantages"] * logp * sampled).sum()
+    (total / (8 * 200 if options else 8)).backward()
+    expected = {name: one.detach() - 1e-3 * one.grad for name, one in model.named_parameters()}
+    assert furthest(made.model, expected) < ROUNDED
 
 
 def test_the_three_scores_of_pacs_by_hand():

@@ -118,11 +118,9 @@ def trainer(
         *([options.pop("estimator")] if "estimator" in options else []),
         model=model,
         args=args,
-        reward_funcs=[reward],
         train_dataset=rows,
         processing_class=tokenizer,
-        rollout_func=roll_out,
-        **options,
+        **{"reward_funcs": [reward], "rollout_func": roll_out} | options,
     )
     return made
 

@@ -141,9 +141,8 @@ def draw_transitions(table: pd.DataFrame, before: str, after: str) -> Figure:
         panel.pcolormesh(shares, vmin=0, vmax=100, cmap="Blues", edgecolors="white", linewidths=0.5)
         for (row, column), share in np.ndenumerate(shares):
             if np.isfinite(share):
-                color = "white" if share > DARK else "black"
-                at_center = {"ha": "center", "va": "center", "color": color, "fontsize": 6}
-                panel.text(column + 0.5, row + 0.5, f"{share:.0f}", **at_center)
+                number = panel.text(column + 0.5, row + 0.5, f"{share:.0f}", fontsize=6)
+                number.set(ha="center", va="center", color="white" if share > DARK else "black")
         counted = [f"{name} ({count})" for name, count in zip(shares.index, problems, strict=True)]
         centers = np.arange(len(shares)) + 0.5
         panel.set_xticks(centers, shares.columns)

@@ -130,7 +130,7 @@ class ObjectiveTrainer(_GRPOTrainer):
         if self.smoothing:
             if "sampling_per_token_logps" not in batch:
                 raise LabError("smoothing needs logprobs: use vLLM, or a rollout function")
-            mask = batch["completion_mask"]
+            mask = sampled_tokens(batch)
             logp = (batch["sampling_per_token_logps"] * mask).sum(1) / mask.sum(1).clamp_min(1)
             # +1 for right, -1 for wrong, 0 for lost
             sign = (2 * rewards - 1).nan_to_num()
@@ -259,7 +259,7 @@ class ObjectiveTrainer(_GRPOTrainer):
         """Log the largest difference of a token's log-probability in sampling and in training."""
         sampled = inputs.get("sampling_per_token_logps")
         if sampled is not None:
-            difference = (self._latest_logp - sampled.nan_to_num()) * inputs["completion_mask"]
+            difference = (self._latest_logp - sampled.nan_to_num()) * sampled_tokens(inputs)
             self._log("logp_mismatch", difference.abs().max())
 
 
@@ -324,7 +324,7 @@ class PACSTrainer(ObjectiveTrainer):
         }
         ids = torch.cat((flat["prompt_ids"], flat["completion_ids"]), 1)
         attention_mask = torch.cat((flat["prompt_mask"], flat["completion_mask"]), 1)
-        mask = flat["completion_mask"]
+        mask = sampled_tokens(flat)
         logp, entropy, _ = self._get_per_token_logps_and_entropies(
             model, ids, attention_mask, mask.shape[1], compute_entropy=True
         )
@@ -340,6 +340,11 @@ class PACSTrainer(ObjectiveTrainer):
         self._log("log_ratio", self.accelerator.gather(log_ratio.detach().abs()).mean())
         self._log_mismatch(flat)
         return loss / (self.current_gradient_accumulation_steps if self.model.training else 1)
+
+
+def sampled_tokens(batch: Batch) -> torch.Tensor:
+    """Which tokens the policy sampled, "rows tokens": not padding, nor what a tool answered."""
+    return batch["completion_mask"] * batch.get("tool_mask", 1)
 
 
 def sorted_by_length(parts: list[Batch]) -> list[Batch]:
