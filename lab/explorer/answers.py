@@ -89,8 +89,5 @@ def counts_answer(counts: Counts) -> tuple[dict[str, Any], list[Array]]:
     if counts.exact is not None:
         return {"notes": counts.notes, "exact": True}, [counts.exact]
     fit = mixing(counts.n, counts.correct, slack=SLACK)
-    of_problem: np.ndarray = np.arange(len(counts.n))
-    if counts.of_problem is not None:
-        of_problem = counts.of_problem
-    arrays = [counts.n, counts.correct, fit.p, fit.mass, of_problem]
+    arrays = [counts.n, counts.correct, fit.p, fit.mass, counts.of_problem]
     return {"notes": counts.notes, "exact": False}, arrays

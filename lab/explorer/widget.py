@@ -116,6 +116,5 @@ def _counts(source: str | Path | tuple[Any, Any] | None) -> Counts | None:
             "pass_rates must be a path or a pair (n, correct) of counts, 0 <= correct <= n, one a"
             " problem"
         )
-    return Counts(
-        [str(i) for i in range(len(n))], n, correct, [f"{len(n)} problems, counts given in Python"]
-    )
+    names, notes = [str(i) for i in range(len(n))], [f"{len(n)} problems, counts given in Python"]
+    return Counts(names, n, correct, notes, of_problem=np.arange(len(n)))

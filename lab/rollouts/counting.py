@@ -46,7 +46,7 @@ class Counts(NamedTuple):
     taken for, `notes` what else is to be known. `rollouts` is the N of a run of the lab.
     `advantages` is "groups 2": what a right and a wrong rollout got in training, nan where the file
     does not say. `steps` are the steps of the groups, "" for none, and `of_problem` the numbers,
-    from 0, of their problems; None: each group has its own. `keys` are the problems as the file
+    from 0, of their problems. `keys` are the problems as the file
     names them, a prompt in full, and `stated` what else it says of each: by column the text of its
     prompt and gold answer. `answers` has a row for each different gold, answer ("" for none) and
     file (its label, right or wrong), with the number of rollouts; None: the file has none.
@@ -60,8 +60,8 @@ class Counts(NamedTuple):
     exact: np.ndarray | None = None
     meaning: dict[str, str] = {}
     advantages: np.ndarray | None = None
-    steps: list[str] | None = None
-    of_problem: np.ndarray | None = None
+    steps: list[str] = []
+    of_problem: np.ndarray = np.zeros(0, int)
     keys: list[str] = []
     stated: dict[str, list[str]] = {}
     answers: pd.DataFrame | None = None

@@ -175,7 +175,8 @@ def _kind(name: str, cells: Cells, choice: Choice, size: str | int | None) -> Ki
         return "reward"
     if _are_ratios(told):
         return "ratio"
-    counted = choice.n or (has_role(name, "right", "correct") and size is not None)
+    is_count = has_role(name, "right", "correct") and size not in (None, name)
+    counted = is_count or (choice.reward and choice.n)
     if counted and not is_binary(told) and _are_numbers(told, lambda x: x % 1 == 0 and x >= 0):
         return "counts"
     rated = choice.n or has_role(name, "rate") or RATE_OF.fullmatch(name)

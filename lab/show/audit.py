@@ -27,7 +27,7 @@ from lab.mathematics.pass_rates import (
     mixing,
     share_by_bin,
 )
-from lab.mathematics.stats import mean_interval
+from lab.mathematics.stats import Interval, mean_interval
 from lab.rollouts.counting import Choice, Counts, read_table_counts
 from lab.rollouts.names import HINTS
 from lab.rollouts.structure import number
@@ -40,21 +40,9 @@ from lab.show.weighting import TITLE, trained_weighting, weight_shares
 
 # Numbers that are also shown with K/n taken for p, and the names of those.
 NAIVE = {"without noise": "K/n as p", "dead": "dead, K/n as p"}
-# How quantities that belong to no estimator are drawn.
-GREY_STYLES: dict[str, dict[str, Any]] = {
-    "without noise": {"color": "0.5", "width": 0.4},
-    "K/n as p": {"color": "white", "edgecolor": "0.4", "hatch": "///", "width": 0.4},
-    "dead": {"color": "black", "marker": "o"},
-    "all wrong": {"color": "black", "marker": "v", "linestyle": "--"},
-    "all right": {"color": "black", "marker": "^", "linestyle": ":"},
-    "dead, K/n as p": {
-        "color": "0.5",
-        "marker": "s",
-        "mfc": "white",
-        "linestyle": "-.",
-        "zorder": 1,
-    },
-}
+# How quantities that belong to no estimator are drawn: those of K/n grey and hollow.
+BLACK = {"dead": ("o", "-"), "all wrong": ("v", "--"), "all right": ("^", ":")}
+GREY = {"color": "0.5", "marker": "s", "mfc": "white", "linestyle": "-.", "zorder": 1}
 EDGES = (0.01, 0.1, 0.3, 0.7, 0.9, 0.99)  # of the bins of pass rates
 BY_STEP = "by step"
 WIDE = 116  # characters of a line of notes
@@ -62,6 +50,7 @@ MOST_DRAWN = 64  # rollouts that are drawn of a pass rate that was computed
 EFFECT = 0.02  # the difference in pass@k that is asked about
 STEP_BLOCKS = 8  # parts of a training
 Row = tuple[str, str, Any, float, float, float]
+COLUMNS = ["what", "by", "at", "value", "low", "high"]
 SLACK = 1.0  # how far below the highest log-likelihood the smooth distribution may be
 
 
@@ -136,7 +125,10 @@ def _evaluation_counts(path: Path) -> Counts:
     stated = {
         name: [getattr(by_id[each], name) for each in problems] for name in ("question", "answer")
     }
-    return Counts(problems, n, right, notes, meaning=meaning, keys=problems, stated=stated)
+    number = np.arange(len(n))
+    return Counts(
+        problems, n, right, notes, meaning=meaning, of_problem=number, keys=problems, stated=stated
+    )
 
 
 def population(path: str | Path, problems: int, choice: Choice | None = None) -> Array:
@@ -227,6 +219,11 @@ class Audit:
         return lines
 
 
+def row(what: str, by: str, at: Any, found: Interval) -> Row:
+    """A row of the table of an audit."""
+    return what, by, at, found.point, found.low, found.high
+
+
 def _axis(title: str) -> str:
     """What the places of a table are."""
     if title == BY_STEP:
@@ -272,7 +269,7 @@ def audit(
         )
     n, correct = counts.n, counts.correct
     m, reach = len(n), int(n.max())
-    problems = m if counts.of_problem is None else len(set(counts.of_problem))
+    problems = len(set(counts.of_problem))
     is_again = problems < m  # a training tries a problem at several steps
     groups = f"{m} groups of {problems} problems" if is_again else f"{m} problems"
     usual = counts.rollouts or int(np.bincount(n).argmax())
@@ -306,11 +303,11 @@ def audit(
     naive_rows: list[Row] = []
     for what, by, places, naive in quantities(correct / n, np.full((1, m), 1 / m)):
         for at, at_its_word, each in zip(places, naive[0], estimates, strict=False):
-            rows.append((what, by, at, each.point, each.low, each.high))
+            rows.append(row(what, by, at, each))
             if by in NAIVE:
                 naive_rows.append((what, NAIVE[by], at, at_its_word, np.nan, np.nan))
     said, more = _samples(counts, problems)
-    if counts.steps and len(set(counts.steps)) > 1:
+    if len(set(counts.steps)) > 1:
         trained_said, by_step = _training(counts)
         said, more = said + trained_said, more + by_step
     run = path / "params.json"
@@ -336,9 +333,7 @@ def audit(
             first = [trained.spec] if trained and trained.spec else []
             specs = list(dict.fromkeys((*first, *objectives)))
             weights = weight_shares(counts, specs, edges, bins)
-    table = pd.DataFrame(
-        rows + naive_rows + more, columns=["what", "by", "at", "value", "low", "high"]
-    )
+    table = pd.DataFrame(rows + naive_rows + more, columns=COLUMNS)
     return Audit(notes, reach, table, weights, counts.meaning, labels)
 
 
@@ -350,15 +345,12 @@ def askable(n: int) -> list[int]:
 
 def _samples(counts: Counts, problems: int) -> tuple[list[str], list[Row]]:
     """What single problems show: pass@k, those never right, and how many rollouts would decide."""
-    n, correct = counts.n, counts.correct
-    of_problem = np.arange(len(n)) if counts.of_problem is None else counts.of_problem
+    n, correct, of_problem = counts.n, counts.correct, counts.of_problem
     times = np.bincount(of_problem, minlength=problems)
     rows = []
-    for k in k_values(int(n.min())):
+    for k in k_values(int(n.min())) if problems > 1 else ():
         found = np.bincount(of_problem, pass_at_k(n, correct, k), problems) / times
-        if problems > 1:
-            each = mean_interval(found, within=(0, 1))
-            rows.append(("pass@k", "pass@k", k, each.point, each.low, each.high))
+        rows.append(row("pass@k", "pass@k", k, mean_interval(found, within=(0, 1))))
     if problems < len(n):
         never = int((np.bincount(of_problem, correct, problems) == 0).sum())
         return [f"{never} of {problems} problems were right at no step"], rows
@@ -385,20 +377,18 @@ def _training(counts: Counts) -> tuple[list[str], list[Row]]:
     steps = np.array(counts.steps)
     numbers = [number(step) for step in steps]
     order = np.array(numbers if None not in numbers else np.unique(steps, return_inverse=True)[1])
-    rate = counts.correct / counts.n
+    rate, of_problem = counts.correct / counts.n, counts.of_problem
     quantities = {"share right": rate, "all wrong": rate == 0.0, "all right": rate == 1.0}
     rows = []
     different = np.unique(order)
-    of_problem = counts.of_problem if counts.of_problem is not None else np.arange(len(rate))
     for part in np.array_split(different, min(STEP_BLOCKS, len(different))):
         rows_of = np.isin(order, part)
         problem = np.unique(of_problem[rows_of], return_inverse=True)[1]
         for by, values in quantities.items():
             means = np.bincount(problem, values[rows_of]) / np.bincount(problem)
             if len(means) > 1:
-                each = mean_interval(means, within=(0, 1))
                 place = f"{part[0]:g}" + (f"-{part[-1]:g}" if len(part) > 1 else "")
-                rows.append((BY_STEP, by, place, each.point, each.low, each.high))
+                rows.append(row(BY_STEP, by, place, mean_interval(means, within=(0, 1))))
     late = order >= different[len(different) // 2]
     try:
         rise = trend(order[late], np.unique(of_problem[late], return_inverse=True)[1], rate[late])
@@ -434,21 +424,21 @@ def draw(audit: Audit) -> Figure:
         for i, (by, line) in enumerate(lines):
             values, low, high = line[["value", "low", "high"]].to_numpy().T
             errors = np.maximum((values - low, high - values), 0)
-            style: dict[str, Any] = {"label": by, "yerr": errors, "marker": "o"}
-            if by in GREY_STYLES:
-                style |= GREY_STYLES[by]
+            style: dict[str, Any] = {"label": by, "yerr": errors, "marker": "o", "color": "black"}
+            if by in BLACK:
+                style["marker"], style["linestyle"] = BLACK[by]
+            elif by in NAIVE.values():
+                style |= GREY
             elif "gradient" in title:
                 look = plots.line_style(by)
                 style |= {"label": estimator(by).label, "marker": look.marker, **look.line}
-            position = line["at"].map(place)
-            # The marks of a bin stand side by side, so that none hides another.
-            shift = 0.8 * (i + 0.5) / len(lines) - 0.4
-            if "width" in style:
-                axes.bar(position - shift, values, **{x: style[x] for x in style if x != "marker"})
-            elif binned:
-                axes.errorbar(position + shift, values, **style | {"linestyle": ""})
             else:
-                axes.errorbar(position, values, **style)
+                style["color"] = f"C{i}"
+            position = line["at"].map(place)
+            if binned:  # the marks of a bin stand side by side, so that none hides another
+                position += 0.8 * (i + 0.5) / len(lines) - 0.4
+                style["linestyle"] = ""
+            axes.errorbar(position, values, **style)
         names = {"p in %": "pass rate p, %", "N": "rollouts N", "steps": "from step"}
         axes.set(xlabel=names.get(_axis(title), "k"), ylabel=title)
         if not (part[["value", "low"]] < 0).any(axis=None):

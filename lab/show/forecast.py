@@ -184,7 +184,7 @@ def forecast(
     seen = n.shape[1]
     most = min(FURTHEST * seen, MOST)
     if ahead is None:
-        ahead = min(_rest(counts.steps or [], settings.get("steps"), seen), most)
+        ahead = min(_rest(counts.steps, settings.get("steps"), seen), most)
     if whole("visits", ahead) > most:
         raise LabError(
             f"visits = {ahead} after {seen}: give at most {FURTHEST} times as many as were seen,"
@@ -267,8 +267,8 @@ def _visits(path: Path, counts: Counts) -> tuple[np.ndarray, np.ndarray, np.ndar
     """n and right by visit, and the problems' names. LabError: there are no two visits, or the
     training chose its problems.
     """
-    steps, problem = counts.steps or [], counts.of_problem
-    if problem is None or not any(steps):
+    steps, problem = counts.steps, counts.of_problem
+    if not any(steps):
         raise LabError(
             f"{path} has no steps: a forecast needs the groups of a training by step; give a column"
             " step, or a file a step"

@@ -7,7 +7,7 @@ nowhere taken for p = 0.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ from lab.mathematics.pass_rates import mixing
 from lab.mathematics.stats import Interval, compare, detectable, mean_interval
 from lab.rollouts.counting import Choice, Counts
 from lab.rollouts.structure import short
-from lab.show.audit import EFFECT, SLACK, Audit, askable, read_counts
+from lab.show.audit import COLUMNS, EFFECT, SLACK, Audit, Row, askable, read_counts, row
 from lab.show.labels import judged_beside
 
 # What two evaluations of the lab must share.
@@ -38,7 +38,6 @@ LARGEST = 2**22  # problems times rollouts up to which fewer samples are compute
 DIFFERENCE = "pass@k, B - A"
 GAIN = "gain in pass@1, by k of A"
 WITHIN, BEYOND, NAIVE, LUCK = "on what k of A solve", "on the rest", "as it seems", "of that luck"
-Row = tuple[str, str, int, float, float, float]
 
 
 class Pair(NamedTuple):
@@ -83,12 +82,12 @@ def audit_pair(first: str | Path, second: str | Path, choice: Choice | None = No
         gains = dict(zip((WITHIN, BEYOND, NAIVE, LUCK), gain_bands(*pair, ms), strict=True))
         notes += _origin(pair, gains)
         for by, each in gains.items():
-            rows += [(GAIN, by, m, x.point, x.low, x.high) for m, x in zip(ms, each, strict=True)]
+            rows += [row(GAIN, by, m, x) for m, x in zip(ms, each, strict=True)]
     notes.append(_decided_by(pair))
     for name, path, counts in zip("AB", paths, (a, b), strict=True):
         if not (path / "params.json").exists() and (beside := judged_beside(counts)):
             notes.append(f"{name}: {beside[0]}")
-    table = pd.DataFrame(rows, columns=["what", "by", "at", "value", "low", "high"])
+    table = pd.DataFrame(rows, columns=COLUMNS)
     return Audit(notes, float(ks[-1]), table, None, meaning)
 
 
@@ -98,10 +97,9 @@ def matched(a: Counts, b: Counts, first: Path, second: Path) -> tuple[list[int],
         if each.exact is not None:
             raise LabError(f"{path} holds pass rates that were computed: two samples are compared")
         if len({*each.keys}) < len(each.keys):
-            steps = len({*(each.steps or [""])})
             raise LabError(
-                f"{path} has several groups of a problem, of {steps} steps: choose one policy with"
-                " --only step=NUMBER, or audit the file alone"
+                f"{path} has several groups of a problem, of {len({*each.steps})} steps: choose one"
+                " policy with --only step=NUMBER, or audit the file alone"
             )
     places = {key: i for i, key in enumerate(b.keys)}
     pairs = [(i, places[key]) for i, key in enumerate(a.keys) if key in places]
@@ -139,11 +137,6 @@ def _check_settings(first: Path, second: Path) -> None:
             )
 
 
-def _row(what: str, by: str, at: int, values: Any, within: tuple[float, float] = (-1, 1)) -> Row:
-    found = mean_interval(values, within=within)
-    return what, by, at, found.point, found.low, found.high
-
-
 def _curves(pair: Pair, ks: list[int], bands: list[Interval]) -> list[Row]:
     """pass@k of both and their difference; what was gained and lost; samples saved."""
     n, K, size, L = pair
@@ -152,17 +145,18 @@ def _curves(pair: Pair, ks: list[int], bands: list[Interval]) -> list[Row]:
     for k, band in zip(ks, bands, strict=True):
         both = (n, K), (size, L)
         for name, (tried, right) in zip("AB", both, strict=True):
-            rows.append(_row("pass@k", name, k, pass_at_k(tried, right, k), (0, 1)))
-        rows.append((DIFFERENCE, "bands hold together", k, band.point, band.low, band.high))
+            found = mean_interval(pass_at_k(tried, right, k), within=(0, 1))
+            rows.append(row("pass@k", name, k, found))
+        rows.append(row(DIFFERENCE, "bands hold together", k, band))
         gained, lost, chance = turnover(*pair, k)
         title = "solved by k of one alone"
         parts = {"gained": gained, "lost": lost}
         parts |= {} if chance is None else {"each, of A against itself": chance}
-        rows += [_row(title, by, k, part, (0, 1)) for by, part in parts.items()]
+        for by, part in parts.items():
+            rows.append(row(title, by, k, mean_interval(part, within=(0, 1))))
         if small:
             ratio = samples_ratio(*pair, k)
-            title = "times fewer samples"
-            rows.append((title, "of B for the pass@k of A", k, ratio.point, ratio.low, ratio.high))
+            rows.append(row("times fewer samples", "of B for the pass@k of A", k, ratio))
     return rows
 
 

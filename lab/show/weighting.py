@@ -72,7 +72,7 @@ def trained_weighting(
 
 def by_advantages(counts: Counts) -> Trained | None:
     """The estimator that gives the advantages of the file's groups, of those that have both."""
-    if counts.advantages is None or counts.steps is None:
+    if counts.advantages is None:
         return None
     n, K = counts.n, counts.correct
     kept = (K > 0) & (K < n) & np.isfinite(counts.advantages).all(axis=1)
