@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -41,15 +40,15 @@ __all__ = ["Choice", "Counts", "read_table_counts"]
 class Counts(NamedTuple):
     """How often each problem was tried and solved, once for each of its groups: of every step one.
 
-    `problems`, the names, `n` and `correct` are "groups", as is `exact`: the pass rates of a run
-    that computed them, in which case n and correct are empty. `meaning` says what the file was
-    taken for, `notes` what else is to be known. `rollouts` is the N of a run of the lab.
-    `advantages` is "groups 2": what a right and a wrong rollout got in training, nan where the file
-    does not say. `steps` are the steps of the groups, "" for none, and `of_problem` the numbers,
-    from 0, of their problems. `keys` are the problems as the file
-    names them, a prompt in full, and `stated` what else it says of each: by column the text of its
-    prompt and gold answer. `answers` has a row for each different gold, answer ("" for none) and
-    file (its label, right or wrong), with the number of rollouts; None: the file has none.
+    `problems`, their names in the file (prompts in full), `n` and `correct` are "groups", as is
+    `exact`: the pass rates of a run that computed them, in which case n and correct are empty.
+    `meaning` says what the file was taken for, `notes` what else is to be known. `rollouts` is the
+    N of a run of the lab. `advantages` is "groups 2": what a right and a wrong rollout got in
+    training, nan where the file does not say. `steps` are the steps of the groups, "" for none, and
+    `of_problem` the numbers, from 0, of their problems. `stated` is what else the file says of
+    each: by column the text of its prompt and gold answer. `answers` has a row for each different
+    gold, answer ("" for none) and file (its label, right or wrong), with the number of rollouts;
+    None: the file has none.
     """
 
     problems: list[str]
@@ -62,7 +61,6 @@ class Counts(NamedTuple):
     advantages: np.ndarray | None = None
     steps: list[str] = []
     of_problem: np.ndarray = np.zeros(0, int)
-    keys: list[str] = []
     stated: dict[str, list[str]] = {}
     answers: pd.DataFrame | None = None
 
@@ -302,17 +300,18 @@ class Reading:
 
         LabError: a rollout stands there twice.
         """
-        found = [re.fullmatch(r"(.+)_(\d+)_\d+", identity(cell)) for cell in self.cells["uid"]]
-        parts = [match.groups() for match in found if match]
-        if len(parts) < len(found):
+        import pandas as pd
+
+        names = pd.Series(map(identity, self.cells["uid"]))
+        parts = names.str.extract(r"^(.+)_(\d+)_\d+$")
+        if parts[0].isna().any():
             return
-        again = [part for part, times in Counter(parts).items() if times > 1]
-        if again:
+        for problem, rollout in parts[parts.duplicated()].to_numpy():
             raise LabError(
-                f"rollout {again[0][1]} of problem {again[0][0]!r} appears twice: give every"
-                " rollout of a problem its own index"
+                f"rollout {rollout} of problem {problem!r} appears twice: give every rollout of a"
+                " problem its own index"
             )
-        self._recode("uid", [name for name, _ in parts])
+        self._recode("uid", parts[0].tolist())
         self._keep(slice(None))
 
     def _recode(self, column: str, cells: list[Any]) -> None:
@@ -539,12 +538,19 @@ class Reading:
             raise LabError(f"column {self.outcome} holds no reward: name another with --reward")
         first = np.unique(self.group, return_index=True)[1]
         steps = [self.cells[self.step][code] for code in self.rows[self.step].iloc[first]]
-        names = self._names_of(first, steps, n)
         if n.max() > LARGEST_N:
             raise LabError(
-                f"problem {short(names[int(n.argmax())])} has n = {n.max()} rollouts: the audit"
-                f" takes up to {LARGEST_N} a problem; give fewer, or correct the file"
+                f"problem {short(self._name(first[n.argmax()]))} has n = {n.max()} rollouts: the"
+                f" audit takes up to {LARGEST_N} a problem; give fewer, or correct the file"
             )
+        if has_role(self.problem, "prompt") and self.kind != "counts":
+            sizes = n[n > 0]
+            self.notes.append(
+                f"equal prompts are one problem: {(sizes > np.median(sizes)).sum()} of {len(sizes)}"
+                " have more rows than most"
+            )
+        if len(set(steps)) > 1:
+            self.notes.append(f"{len(set(steps))} steps, their problems kept apart")
         lost = int(((tried if is_reward else n) == 0).sum())
         if lost:
             of = f"{len(tried)} {'rollouts' if is_reward else 'rows'}"
@@ -568,7 +574,7 @@ class Reading:
         if is_reward and of_problems:
             answers = self._answers(of_problems[0], tried > 0, right > 0)
         return Counts(
-            [names[i] for i in kept],
+            self._names(first[kept]),
             n[kept],
             correct[kept],
             self.notes,
@@ -576,7 +582,6 @@ class Reading:
             advantages=None if np.isnan(advantages).all() else advantages[kept],
             steps=["" if missing(steps[i]) else identity(steps[i]) for i in kept],
             of_problem=np.unique(of_problem, return_inverse=True)[1],
-            keys=self._names(first[kept]),
             stated={
                 name: self._each(name, identity, object)[first[kept]].tolist()
                 for name in (*prompts, *of_problems)
@@ -601,24 +606,6 @@ class Reading:
         pairs["answer"] = ["" if missing(cell) else str(cell) for cell in answers]
         pairs = pairs[[not isinstance(cell, (list, dict, tuple)) for cell in answers]]
         return pairs.groupby(["gold", "answer", "file"], sort=False, as_index=False).sum()
-
-    def _names_of(self, first: np.ndarray, steps: list[Any], n: np.ndarray) -> list[str]:
-        """The names of the groups, by their first rows; prompts are too long to be names."""
-        names = self._names(first)
-        if has_role(self.problem, "prompt"):
-            numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
-            names = [f"prompt {numbers[name]}" for name in names]
-            if self.kind != "counts":
-                tried = n[n > 0]
-                self.notes.append(
-                    f"equal prompts are one problem: {(tried > np.median(tried)).sum()} of"
-                    f" {len(tried)} have more rows than most"
-                )
-        if len(set(steps)) > 1:
-            self.notes.append(f"{len(set(steps))} steps, their problems kept apart")
-            pairs = zip(names, steps, strict=True)
-            names = [f"{name} of step {identity(step)}" for name, step in pairs]
-        return names
 
     def _divisions(self) -> list[str]:
         """What is to be said of columns that divide problems. LabError: one that is not clear."""

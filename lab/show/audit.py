@@ -95,7 +95,7 @@ def _drawn_counts(table: pd.DataFrame, parameters: dict[str, Any]) -> Counts:
     note = f"the run computed its pass rates: {N} rollouts are drawn of each, as it would sample"
     names, steps = (table[key].map(str).tolist() for key in ("problem", "step"))
     number, n = table["problem"].factorize()[0], np.full(len(table), N)
-    return Counts(names, n, right, [note], steps=steps, of_problem=number, keys=names)
+    return Counts(names, n, right, [note], steps=steps, of_problem=number)
 
 
 def _evaluation_counts(path: Path) -> Counts:
@@ -126,9 +126,7 @@ def _evaluation_counts(path: Path) -> Counts:
         name: [getattr(by_id[each], name) for each in problems] for name in ("question", "answer")
     }
     number = np.arange(len(n))
-    return Counts(
-        problems, n, right, notes, meaning=meaning, of_problem=number, keys=problems, stated=stated
-    )
+    return Counts(problems, n, right, notes, meaning=meaning, of_problem=number, stated=stated)
 
 
 def population(path: str | Path, problems: int, choice: Choice | None = None) -> Array:

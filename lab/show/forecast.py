@@ -296,7 +296,7 @@ def _visits(path: Path, counts: Counts) -> tuple[np.ndarray, np.ndarray, np.ndar
             f"{path}: none of its {len(dead)} groups is all right or all wrong, as if such groups"
             " had been left out: a forecast needs all"
         )
-    return n, right, np.array(counts.keys)[np.unique(problem, return_index=True)[1]]
+    return n, right, np.array(counts.problems)[np.unique(problem, return_index=True)[1]]
 
 
 def _of_problems(

@@ -96,26 +96,25 @@ def matched(a: Counts, b: Counts, first: Path, second: Path) -> tuple[list[int],
     for each, path in ((a, first), (b, second)):
         if each.exact is not None:
             raise LabError(f"{path} holds pass rates that were computed: two samples are compared")
-        if len({*each.keys}) < len(each.keys):
+        if len({*each.problems}) < len(each.problems):
             raise LabError(
                 f"{path} has several groups of a problem, of {len({*each.steps})} steps: choose one"
                 " policy with --only step=NUMBER, or audit the file alone"
             )
-    places = {key: i for i, key in enumerate(b.keys)}
-    pairs = [(i, places[key]) for i, key in enumerate(a.keys) if key in places]
+    places = {key: i for i, key in enumerate(b.problems)}
+    pairs = [(i, places[key]) for i, key in enumerate(a.problems) if key in places]
     if len(pairs) < 2:
-        names = ", ".join(short(each.keys[0]) for each in (a, b))
+        names = ", ".join(short(each.problems[0]) for each in (a, b))
         raise LabError(
-            f"{first} and {second} share {len(pairs)} of {len(a.keys)} and {len(b.keys)} problems"
-            f" (such as {names}): an interval needs two; name a column that both have with"
-            " --problem"
+            f"{first} and {second} share {len(pairs)} of {len(a.n)} and {len(b.n)} problems (such"
+            f" as {names}): an interval needs two; name a column that both have with --problem"
         )
     for column in {*a.stated} & {*b.stated}:
         for i, j in pairs:
             here, there = a.stated[column][i], b.stated[column][j]
             if here != there:
                 raise LabError(
-                    f"problem {short(a.keys[i])} has {column} {short(here)!r} in {first} and"
+                    f"problem {short(a.problems[i])} has {column} {short(here)!r} in {first} and"
                     f" {short(there)!r} in {second}: these are different problems of one name"
                 )
     return [i for i, _ in pairs], [j for _, j in pairs]
