@@ -211,14 +211,17 @@ def _jsonl(path: Path) -> Iterator[Row]:
     """The rows of a file with one object a line."""
     with _open_text(path) as file:
         for number, line in enumerate(file, 1):
-            if not line.strip():
+            line = line.strip()
+            if not line:
                 continue
             try:
-                row = DECODER.decode(line)
+                row, end = DECODER.raw_decode(line)
             except (json.JSONDecodeError, RecursionError):
-                raise LabError(f"line {number} is not JSON: give one object a line") from None
+                end = 0
             except ValueError as error:
                 raise LabError(f"line {number}: {error}") from error
+            if end < len(line):
+                raise LabError(f"line {number} is not JSON: give one object a line")
             if type(row) is not dict:
                 raise LabError(f"line {number} is not an object: give one object a line")
             yield row
