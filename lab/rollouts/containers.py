@@ -123,14 +123,13 @@ def readable(path: Path) -> Iterator[None]:
 
 def _open_text(path: Path) -> TextIO:
     """The text of a file, unpacked if its name says so; a byte order mark is skipped."""
-    packed = PACKED.get(path.suffix.lower())
-    if not packed:
-        return open(path, encoding="utf-8-sig", newline="")
+    return io.TextIOWrapper(_open_bytes(path), encoding="utf-8-sig", newline="")
+
+
+def _open_bytes(path: Path) -> pa.NativeFile:
     import pyarrow as pa
 
-    return io.TextIOWrapper(
-        pa.input_stream(str(path), compression=packed), encoding="utf-8-sig", newline=""
-    )
+    return pa.input_stream(str(path), compression=PACKED.get(path.suffix.lower()))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -156,11 +155,8 @@ def _csv(path: Path) -> Table:
     csv.field_size_limit(2**31 - 1)  # a head of thousands of names has one cell by most of these
     heads = {each: next(csv.reader([line], delimiter=each), []) for each in SEPARATORS}
     separator = max(SEPARATORS, key=lambda each: len(heads[each]))
-    head = [name.strip() for name in heads[separator]]
-    check_distinct([name for name in head if name])
-    for i in range(len(head)):
-        if "" in head[:i]:
-            head[i] = head[i] or f"(column {i + 1})"
+    head = [name.strip() or f"(column {i})" for i, name in enumerate(heads[separator], 1)]
+    check_distinct(head)
 
     def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         odd: list[arrow.InvalidRow] = []
@@ -173,7 +169,7 @@ def _csv(path: Path) -> Table:
 
         try:
             yield from arrow.open_csv(
-                pa.input_stream(str(path), compression=PACKED.get(path.suffix.lower())),
+                _open_bytes(path),
                 read_options=arrow.ReadOptions(
                     use_threads=False, block_size=BLOCK, skip_rows=skipped, column_names=head
                 ),
