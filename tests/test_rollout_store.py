@@ -79,11 +79,7 @@ def test_a_run_that_goes_back_drops_what_it_will_sample_again_and_writes_the_sam
 def test_the_audit_reads_them_with_the_weighting_of_the_run(run):
     found = read_counts(run)
     assert found.n.tolist() == [4] * 6 + [3, 4, 4] and found.rollouts == 4
-    assert (
-        found.problems[0] == "a/0"
-        and found.steps[0] == "1"
-        and found.meaning["step"].startswith("`step`")
-    )
+    assert found.problems[0] == "a/0" and found.meaning["step"].startswith("`step`")
     report = audit(run)
     assert "trained with maxrl, by the settings of the run" in report.notes
     assert list(report.weights.columns) == ["maxrl", "rloo", "grpo", "pacs_anchor"]
