@@ -1,7 +1,6 @@
 """Profiles of pass rates: which share of mazes does a policy solve more often than that?"""
 
 import pandas as pd
-import seaborn
 from matplotlib.figure import Figure
 
 from lab.runs import Results, results
@@ -35,24 +34,17 @@ def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=len(NAMES), width=plots.PAGE, height=1.9, sharey=True)
     for panel, name in zip(axes, NAMES, strict=True):
         for other in NAMES:
-            seaborn.lineplot(
-                table[table["estimator"] == other],
-                x="pass rate",
-                y="share of mazes above",
-                units="seed",
-                estimator=None,
-                drawstyle="steps-post",
-                ax=panel,
-                color=plots.line_style(other).color if other == name else "#cccccc",
-                linewidth=1.2 if other == name else 0.8,
-                zorder=3 if other == name else 1,
-            )
+            look = {"color": "#cccccc", "linewidth": 0.8, "zorder": 1}
+            if other == name:
+                look = {"color": plots.line_style(name).color, "linewidth": 1.2, "zorder": 3}
+            for _, rows in table[table["estimator"] == other].groupby("seed"):
+                panel.plot("pass rate", "share of mazes above", data=rows, ds="steps-post", **look)
         panel.set(
             title=plots.line_style(name).label,
             xlabel="pass rate of a maze",
-            ylabel="share of mazes above",
             xlim=(-0.02, 1.02),
             ylim=(0, 1.02),
         )
+    axes[0].set_ylabel("share of mazes above")
     plots.letter(axes)
     return figure

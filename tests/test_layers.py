@@ -59,7 +59,7 @@ IN_FUNCTIONS = {
     "torch": {"numpy", "torch"},
 }
 ONLY_IN_FUNCTIONS = {"vllm", "trl", "verl", "datasets", "wandb"}
-FIGURES = {"matplotlib", "seaborn", "plotly"}  # a trainer knows no figure
+FIGURES = {"matplotlib", "plotly"}  # a trainer knows no figure
 
 
 def layer_of(module: str) -> str | None:

@@ -79,23 +79,19 @@ def test_a_pacs_step_of_two_prompts_is_the_one_by_hand(parts, tmp_path, score, b
     assert furthest(made.model, step_by_hand(parts, loss)) < ROUNDED
 
 
-class Guessing:
-    """An environment of TRL's: a tool to guess a number with, and a reward for the right one."""
+class Asking:
+    """An environment of TRL's: a tool, and a reward for having called it."""
 
     def reset(self, **row):
-        self.right = False
+        self.asked = False
 
-    def guess(self, number: int) -> str:
-        """Guess a number.
-
-        Args:
-            number: the guess
-        """
-        self.right = number == 3
-        return "right" if self.right else "wrong"
+    def ask(self) -> str:
+        """Ask."""
+        self.asked = True
+        return "told"
 
     def get_reward(self) -> float:
-        return float(self.right)
+        return float(self.asked)
 
 
 @pytest.mark.parametrize(
@@ -110,10 +106,10 @@ def test_an_environment_with_tools_gives_the_rewards_and_what_it_says_is_not_tra
     tokenizer.chat_template = (templates / "qwen3.jinja").read_text()
     tokenizer.eos_token = "<|im_end|>"
     limit = {"max_completion_length": 200}
-    its_own = {"environment_factory": Guessing, "reward_funcs": None, "rollout_func": None}
+    its_own = {"environment_factory": Asking, "reward_funcs": None, "rollout_func": None}
     made = trainer((rows, tokenizer), tmp_path, kind, config=limit, **its_own, **options)
-    call = '<tool_call>\n{"name": "guess", "arguments": {"number": %d}}\n</tool_call>'
-    turns = [[call % n if n else "none" for n in (3, 1, 2, 0, 1, 3, 3, 0)], ["done"] * 6]
+    call = '<tool_call>\n{"name": "ask", "arguments": {}}\n</tool_call>'
+    turns = [[call, "no", "no", "no", "no", call, call, "no"], ["done"] * 3]
     said = ([tokenizer(text + "<|im_end|>")["input_ids"] for text in turn] for turn in turns)
     made._generate_single_turn = lambda *_, **__: (next(said), None)
     score, batch = made._generate_and_score_completions, {}
@@ -125,7 +121,7 @@ def test_an_environment_with_tools_gives_the_rewards_and_what_it_says_is_not_tra
         assert of["advantages"].ravel().tolist() == [3, -1, -1, -1, -1, 1, 1, -1]
     answers, sampled = of["completion_ids"], of["completion_mask"] * of["tool_mask"]
     told = answers[0][(of["completion_mask"] > sampled)[0]]
-    assert "<tool_response>\nright\n</tool_response>" in tokenizer.decode(told)
+    assert "<tool_response>\ntold\n</tool_response>" in tokenizer.decode(told)
     model = copy.deepcopy(shipped())
     ids = torch.cat((of["prompt_ids"], answers), 1)
     mask = torch.cat((of["prompt_mask"], of["completion_mask"]), 1)
