@@ -5,6 +5,7 @@ import re
 import time
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -85,7 +86,8 @@ def whole(evaluation: Evaluation) -> pd.DataFrame:
 def sample(folder, engine=None, sums=SUMS, prompt=PLAIN, sampling=FOUR, part=8, **options):
     """Parts of two problems with four answers."""
     engine = engine or Parrot()
-    return evaluation_folder.sample(engine, sums, prompt, sampling, folder, part, **options)
+    with mock.patch.object(evaluation_folder, "PART_ANSWERS", part):
+        return evaluation_folder.sample(engine, sums, prompt, sampling, folder, **options)
 
 
 # --- Sampling -----------------------------------------------------------------------------------
@@ -156,11 +158,9 @@ def test_the_settings_are_there_before_the_first_answer_and_done_json_comes_last
 def test_parts_hold_whole_problems_up_to_the_answers_and_the_tokens_that_a_part_may_hold(
     monkeypatch, tmp_path
 ):
-    def asked(sampling, **part) -> list:
+    def asked(sampling, part=48) -> list:
         parrot = Parrot()
-        evaluation_folder.sample(
-            parrot, SUMS, PLAIN, sampling, tmp_path / str(sampling) / str(part), **part
-        )
+        sample(tmp_path / f"{sampling} {part}", parrot, sampling=sampling, part=part)
         return parrot.asked
 
     assert asked(FOUR) == [(0, 12)]

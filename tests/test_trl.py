@@ -4,6 +4,7 @@ TRL, tiny model.
 
 import copy
 import importlib.util
+import inspect
 import math
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from lab.llm.engines import imports
 from lab.losses import class_weights, pacs, pacs_scores
 
 imports.trl()  # before transformers, for the names that torchvision lacks
+ours = importlib.import_module("lab.llm.train.trl_trainer")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
@@ -131,6 +133,11 @@ def test_an_environment_with_tools_gives_the_rewards_and_what_it_says_is_not_tra
     (total / (8 * 200 if options else 8)).backward()
     expected = {name: one.detach() - 1e-3 * one.grad for name, one in model.named_parameters()}
     assert furthest(made.model, expected) < ROUNDED
+
+
+def test_an_editor_completes_the_options_of_trl_beside_our_own():
+    named = inspect.signature(ours.PACSTrainer).parameters
+    assert {"scale", "model", "environment_factory"} <= {*named} and "options" not in named
 
 
 def test_the_three_scores_of_pacs_by_hand():

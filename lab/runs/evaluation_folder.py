@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm.auto import tqdm
 
-from lab.errors import LabError, whole
+from lab.errors import LabError
 from lab.judge import verifier as verifier_module
 from lab.judge.extract import extract
 from lab.judge.rewards import Judge
@@ -135,7 +135,6 @@ def sample(
     prompt: Prompt,
     sampling: Sampling,
     folder: str | Path,
-    part: int = PART_ANSWERS,
     **settings: Any,
 ) -> Evaluation:
     """Sample `sampling.n` answers to every problem into a folder, or resume an earlier session.
@@ -143,8 +142,6 @@ def sample(
     Problems that already have answers are not sampled again: a killed evaluation continues with the
     problem after its last complete part. While one process samples into a folder, others wait.
 
-    `part` is the largest number of answers in a part; lower it where the engine is slow.
-    PART_TOKENS / `sampling.max_tokens` bounds it too, and a part holds at least one problem.
     `settings` are stored with those of the request, such as `weights`, which identify the model's.
 
     LabError: the folder has other settings (the first that differs is named); no problems, or an id
@@ -158,7 +155,7 @@ def sample(
         **request_settings(loaded, prompt, sampling),
         "prompts": digest(prompts),
     }
-    part_answers = min(whole("part", part), PART_TOKENS // sampling.max_tokens)
+    part_answers = min(PART_ANSWERS, PART_TOKENS // sampling.max_tokens)
     per_part = max(1, part_answers // sampling.n)
     asked = stored | settings
     evaluation = Evaluation(Path(folder))

@@ -111,16 +111,12 @@ def _first_groups(results: Results, sources: Sequence[str | Path]) -> pd.DataFra
 
     None if a run is not here, or was evaluated once.
     """
-    folders = _folders(sources)
-    tables = []
-    for id in results.runs:
-        if id not in folders or not folders[id].finished:
-            return None
-        groups = folders[id].groups()
-        if groups["step"].nunique() < 2:
-            return None
-        first = groups[groups["step"] == groups["step"].min()]
-        tables.append(folders[id].with_parameters(first))
+    runs = [run for id, run in _folders(sources).items() if id in results.runs and run.finished]
+    groups = [run.groups() for run in runs]
+    if len(runs) < len(results.runs) or any(table["step"].nunique() < 2 for table in groups):
+        return None
+    first = [table[table["step"] == table["step"].min()] for table in groups]
+    tables = [run.with_parameters(table) for run, table in zip(runs, first, strict=True)]
     return pd.concat(tables, ignore_index=True)
 
 

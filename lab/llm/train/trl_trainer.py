@@ -14,6 +14,7 @@ Written for TRL 1.16; tests/test_trl.py checks each of the overridden methods by
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import Any
 
@@ -61,7 +62,7 @@ class ObjectiveTrainer(_GRPOTrainer):
     def __init__(
         self,
         estimator: str | Estimator = "maxrl",
-        *positional: Any,
+        *,
         truncation: str = "score",
         smoothing: float = 0.0,
         greedy_filter: bool = False,
@@ -69,7 +70,7 @@ class ObjectiveTrainer(_GRPOTrainer):
         by_length: bool | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(*positional, **options)
+        super().__init__(**options)
         self.estimator = find_estimator(estimator)
         # Refuses a group that is too small for the estimator before anything runs.
         self.estimator.coefficients(self.num_generations)
@@ -278,7 +279,7 @@ class PACSTrainer(ObjectiveTrainer):
 
     def __init__(
         self,
-        *positional: Any,
+        *,
         scale: float = 1.0,
         score: str = "rloo",
         balanced: bool = True,
@@ -291,7 +292,7 @@ class PACSTrainer(ObjectiveTrainer):
             "balanced": balanced,
             "actor": actor,
         }
-        super().__init__(pacs_at_anchor(scale, score, balanced), *positional, **options)
+        super().__init__(pacs_at_anchor(scale, score, balanced), **options)
         corrects = self.use_vllm and self.vllm_importance_sampling_correction
         if self.smoothing or self.greedy_filter or self.args.entropy_coef or corrects:
             raise LabError(
@@ -340,6 +341,13 @@ class PACSTrainer(ObjectiveTrainer):
         self._log("log_ratio", self.accelerator.gather(log_ratio.detach().abs()).mean())
         self._log_mismatch(flat)
         return loss / (self.current_gradient_accumulation_steps if self.model.training else 1)
+
+
+for _kind in (ObjectiveTrainer, PACSTrainer):  # editors and help() name TRL's options too
+    _, *_own, _options = inspect.signature(_kind.__init__).parameters.values()
+    _of_trl = inspect.signature(_GRPOTrainer).parameters.values()
+    _named = [*_own, *(option.replace(kind=option.KEYWORD_ONLY) for option in _of_trl)]
+    _kind.__signature__ = inspect.Signature(_named)
 
 
 def sampled_tokens(batch: Batch) -> torch.Tensor:
