@@ -139,7 +139,7 @@ def test_the_published_maze_step_takes_the_arithmetic_of_a_review_in_a_tenth_of_
     costs = costs_of("maze", "h200")
     flops = sum(part.flops for part in costs.step.values())
     assert flops == pytest.approx(7.5e-3 * CARDS["h200"].flops, rel=0.05)
-    assert costs.peak_memory < 10 and costs.steps == 20_000
+    assert costs.peak_memory < 15 and costs.steps == 20_000
     assert costs.checkpoint == pytest.approx(3 * 4 * 3_944_704 / GIB, rel=0.01)
     assert 0.02 < costs.step_seconds(CARDS["h200"]) < 0.1
 

@@ -2,8 +2,9 @@
 
 Trainers say it (`costs(config) -> Costs` beside `train` in their module), from what
 `lab.training.counter` counts on fake tensors, and `lab preflight` compares it with the machine.
-Nothing here is measured. An estimate is what the data sheet allows at the best, divided by
-`EFFICIENCY`; the first steps of a training say more (`lab.runs.progress`).
+Nothing here is measured: docs/performance.md says what an H200 took. An estimate is what the data
+sheet allows at the best, divided by `EFFICIENCY`; the first steps of a training say more
+(`lab.runs.progress`).
 """
 
 from __future__ import annotations
