@@ -142,7 +142,8 @@ def draw_transitions(table: pd.DataFrame, before: str, after: str) -> Figure:
         for (row, column), share in np.ndenumerate(shares):
             if np.isfinite(share):
                 number = panel.text(column + 0.5, row + 0.5, f"{share:.0f}", fontsize=6)
-                number.set(ha="center", va="center", color="white" if share > DARK else "black")
+                color = "white" if share > DARK else "black"
+                number.set(ha="center", va="center", color=color, in_layout=False)
         counted = [f"{name} ({count})" for name, count in zip(shares.index, problems, strict=True)]
         centers = np.arange(len(shares)) + 0.5
         panel.set_xticks(centers, shares.columns)
