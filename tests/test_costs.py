@@ -132,7 +132,6 @@ def test_a_resnet_50_takes_the_arithmetic_that_everyone_counts_and_an_a100s_publ
     assert costs.step["update"].flops == pytest.approx(256 * 3 * 2 * 4.09e9, rel=0.02)
     a100 = GPU("A100", 39.4, 312e12, 1.555e12)
     assert costs.step_seconds(a100) == pytest.approx(256 / 2470, rel=0.1)
-    assert costs.disk["cache of pictures"] * GIB == pytest.approx(1331167 * 3 * 224**2)
 
 
 def test_the_published_maze_step_takes_the_arithmetic_of_a_review_in_a_tenth_of_a_card():
@@ -169,8 +168,7 @@ def test_evaluations_are_counted_where_they_sample():
 def test_every_source_of_pictures_can_be_counted(data):
     size = 8 if data == "digits" else 32
     config = replace(experiment("images").configure("smoke"), data=data, size=size)
-    costs = images.costs(config)
-    assert costs.step["update"].flops > 0 and bool(costs.disk) == (data == "imagenet")
+    assert images.costs(config).step["update"].flops > 0
 
 
 def test_a_gradient_of_exact_pass_rates_is_not_counted():

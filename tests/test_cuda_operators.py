@@ -12,7 +12,6 @@ from importlib import import_module
 import pytest
 import torch
 from cuda_table import Recorder
-from PIL import Image
 from smoke_trainings import SHORT_ANSWERS
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -21,7 +20,6 @@ from lab.runs.experiments import experiment
 from lab.toy import image_data, images, maze, maze_env, maze_policy
 from lab.toy.costs import FakePolicy
 from lab.toy.fused_attention import attend_fused
-from lab.toy.imagenet import ImageNet
 from lab.toy.transformer import fresh_transformer
 from lab.toy.tree_sampling import Rollouts, sample_rows
 from lab.training.records import records as records_of
@@ -206,19 +204,6 @@ def test_images_run_operators_that_cuda_has(few_pictures, given):
     convolutions = [call for call in recorder.calls if call.operator == "convolution"]
     kinds = {kind for call in convolutions for _, kind in call.operands}
     assert (torch.bfloat16 in kinds) == ("precision" in given)
-
-
-def test_the_pictures_of_imagenet_are_cropped_by_operators_that_cuda_has(tmp_path):
-    for split in ("train", "val"):
-        for name in ("a", "b"):
-            (tmp_path / split / name).mkdir(parents=True)
-            for at in range(2):
-                Image.new("RGB", (20, 16 + at)).save(tmp_path / split / name / f"{at}.png")
-    with Recorder() as recorder:
-        found = ImageNet(tmp_path, 0, 16, CPU, tmp_path / "cache", classes=2)
-        found.train_batch(0, 4)
-        assert len(list(found.test())) == 1
-    assert recorder.complaints() == [] and "grid_sampler_2d" in recorder.operators
 
 
 # --- Language models --------------------------------------------------------------------------

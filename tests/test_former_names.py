@@ -17,7 +17,10 @@ from lab.runs.run_folder import Run
 def recorded_runs():
     """Every recorded run: its id, experiment and parameters as the project holds them."""
     paths = sorted(project().results.glob("*/*.json"))
-    for path in (path for path in paths if path.stem not in ("claims", "rates")):
+    kept = (
+        path for path in paths if path.stem not in ("claims", "rates") and path.parent.name != "gpu"
+    )
+    for path in kept:
         for name, run in json.loads(path.read_text()).items():
             params = params_of_today(run["params"])
             contents = run["provenance"].get("contents", {})

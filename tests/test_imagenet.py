@@ -1,21 +1,18 @@
-"""ImageNet's folders, cache and crops, on tiny folders that the tests write themselves."""
+"""ImageNet's folders and crops, on tiny folders that the tests write themselves."""
 
 import shutil
-import threading
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
 from refusals import refusal
+from torch.utils import data
 
-from lab.errors import LabError
 from lab.toy import imagenet
 from lab.toy.image_data import rows_of_step
-from lab.toy.imagenet import MEAN, STD, ImageNet, crops
-from lab.training.rng import stream_seed
+from lab.toy.imagenet import MEAN, STD, ImageNet
 
 CLASSES, SIZE = 3, 16
 
@@ -47,24 +44,19 @@ def tree(tmp_path):
 
 
 @pytest.fixture
-def load(tree, tmp_path):
-    """ImageNet of the tiny tree, or of another folder, in a cache of the test's own."""
+def load(tree):
+    """ImageNet of the tiny tree, or of another folder."""
     usual = {"seed": 0, "size": SIZE, "device": "cpu", "classes": CLASSES}
-
-    def load(folder=tree, **options):
-        return ImageNet(folder, **{**usual, "cache": tmp_path / "cache", **options})
-
-    return load
+    return lambda folder=tree, **options: ImageNet(folder, **{**usual, **options})
 
 
 @pytest.fixture
-def decoded(monkeypatch):
-    """The names of the pictures decoded so far."""
-    names, real = [], imagenet.decode
+def by_processes(monkeypatch):
+    """Images are read by two processes, as beside a GPU."""
+    real = data.DataLoader
     monkeypatch.setattr(
-        imagenet, "decode", lambda name, *rest: names.append(name) or real(name, *rest)
+        imagenet, "DataLoader", lambda *given, **named: real(*given, **named | {"num_workers": 2})
     )
-    return names
 
 
 def held_out(source):
@@ -97,89 +89,40 @@ def test_a_batch_is_a_function_of_the_seed_and_the_step_alone_and_the_test_of_no
     assert torch.equal(held_out(another)[0], held_out(one)[0]) and len(held_out(one)[1]) == 6
 
 
-# --- Crops --------------------------------------------------------------------------------------
+def test_processes_read_what_one_would(load, by_processes, monkeypatch):
+    ahead = load()
+    several = [ahead.train_batch(step, 4)[0] for step in (0, 1, 2, 7)]
+    tested = held_out(ahead)[0]
+    monkeypatch.undo()
+    assert torch.equal(
+        torch.stack(several), torch.stack([load().train_batch(step, 4)[0] for step in (0, 1, 2, 7)])
+    )
+    assert torch.equal(tested, held_out(load())[0])
 
 
-def test_a_training_image_is_the_crop_of_its_picture(load, tree):
+def test_a_training_image_is_a_crop_of_its_picture_and_half_are_flipped(load, tree):
     """Red grows to the right and green downwards, which tells where a crop was cut."""
     source, paths = load(), sorted((tree / "train").rglob("*.JPEG"))
-    sizes = np.array([Image.open(paths[row]).size for row in rows_of_step(0, 0, 8, 18)])
-    boxes, flips = crops(stream_seed(0, "crops", 0), sizes[:, 0] / sizes[:, 1])
-    images = (
-        source.train_batch(0, 8)[0] * torch.tensor(STD)[:, None, None]
-        + torch.tensor(MEAN)[:, None, None]
-    )
-    red, green = images[:, 0] * 255, images[:, 1] * 255
-    middle = 20 + 180 * (boxes[:, :2] + boxes[:, 2:] / 2)
-    found = torch.stack([red.mean((1, 2)), green.mean((1, 2))], 1)
-    torch.testing.assert_close(found, middle, atol=4, rtol=0)
-    assert torch.equal((red[:, :, 0] > red[:, :, -1]).all(1), flips) and 0 < flips.sum() < 8
-
-
-# --- The cache ----------------------------------------------------------------------------------
-
-
-def test_the_second_time_nothing_is_decoded_and_another_size_is_another_cache(load, tree, decoded):
-    first = load().train_batch(3, 8)
-    assert len(decoded) == 24
-    assert load(size=8).train_batch(0, 2)[0].shape == (2, 3, 8, 8) and len(decoded) == 48
-    for path in tree.rglob("*.JPEG"):  # the same names and lengths, and no picture inside
-        path.write_bytes(bytes(path.stat().st_size))
-    assert torch.equal(first[0], load().train_batch(3, 8)[0]) and len(decoded) == 48
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda folder: picture(22).save(folder / "new.JPEG"),
-        lambda folder: (folder / "n01_0.JPEG").rename(folder / "n01_9.JPEG"),
-        lambda folder: picture(22).save(folder / "n01_0.JPEG", quality=50),
-        lambda folder: (folder / "n01_0.JPEG").unlink(),
-    ],
-)
-def test_a_file_that_comes_goes_or_changes_length_makes_another_cache(load, tree, decoded, change):
-    load()
-    change(tree / "val" / "n01")
-    held_out(load())
-    assert len(decoded) == 24 + len(list(tree.rglob("*.JPEG")))
-
-
-def test_a_build_that_was_killed_goes_on_where_it_was(load, tree, tmp_path, decoded, fork):
-    code = f"""
-import os
-from lab.toy import imagenet
-real, left = imagenet.decode, [20]
-def dying(*args):
-    left[0] -= 1
-    return real(*args) if left[0] else os._exit(9)
-imagenet.decode = dying
-imagenet.ImageNet({str(tree)!r}, 0, {SIZE}, "cpu", {str(tmp_path / "cache")!r}, {CLASSES})
-"""
-    assert fork("-c", code).finish().returncode == 9
-    source = load()
-    assert 5 <= len(decoded) < 12  # of 24; up to one a thread was decoded and not yet kept
-    whole = load(cache=tmp_path / "clean")
-    assert torch.equal(held_out(source)[0], held_out(whole)[0])
-    assert torch.equal(source.train_batch(0, 18)[0], whole.train_batch(0, 18)[0])
-
-
-def test_two_runs_that_start_together_build_once(load, decoded):
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(held_out(load())[0])) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(decoded) == 24 and len(found) == 3 and torch.equal(found[0], found[2])
-
-
-def test_a_damaged_cache_is_named(load, tmp_path):
-    load()
-    broken = next((tmp_path / "cache").glob("*/train-images.npy"))
-    broken.write_bytes(broken.read_bytes()[:1000])
-    said = "train-images.npy is damaged .* remove .*, and the next run builds it again"
-    with pytest.raises(LabError, match=said):
-        load()
+    areas, flips = [], []
+    for step in range(30):
+        images, labels = source.train_batch(step, 18)
+        rows = rows_of_step(0, step, 18, 18)
+        assert labels.tolist() == [row // 6 for row in rows]
+        images = 255 * (
+            images * torch.tensor(STD)[:, None, None] + torch.tensor(MEAN)[:, None, None]
+        )
+        red, green, blue = images.unbind(1)
+        number = [int(paths[row].stem.split("_")[1]) + 6 * (row // 6) for row in rows]
+        torch.testing.assert_close(
+            blue.mean((1, 2)), 11.0 * torch.tensor(number), atol=4, rtol=0, check_dtype=False
+        )
+        across = red[:, :, -1].mean(1) - red[:, :, 0].mean(1)
+        down = green[:, -1].mean(1) - green[:, 0].mean(1)
+        # Of 180 from edge to edge; the first and the last pixel are half a pixel inside.
+        areas += (across.abs() * down / (180 * (SIZE - 1) / SIZE) ** 2).tolist()
+        flips += (across < 0).tolist()
+    assert 0.06 < min(areas) < 0.2 and 0.8 < max(areas) < 1.1
+    assert 0.42 < np.mean(flips) < 0.58  # of 540, 3.7 standard errors
 
 
 # --- Refusals -----------------------------------------------------------------------------------
@@ -224,19 +167,21 @@ def test_a_tree_that_is_not_whole_is_refused_and_what_is_wrong_is_named(
 ):
     """A folder is missing, or something else is wrong."""
     damage(tree) if callable(damage) else shutil.rmtree(tree / damage)
-    assert refusal(load).startswith(sentence.replace("TREE", str(tree)))
+    assert refusal(lambda: load().train_batch(0, 18)).startswith(
+        sentence.replace("TREE", str(tree))
+    )
+
+
+def test_a_damaged_picture_is_told_in_one_sentence_by_a_process_too(load, tree, by_processes):
+    unreadable(tree)
+    said = refusal(lambda: load().train_batch(0, 18))
+    assert said.startswith(f"{tree}/train/n02/n02_3.JPEG is not readable as an image (")
+    assert said.endswith("replace it or remove it") and "\n" not in said
 
 
 def test_another_number_of_classes_than_a_thousand_is_refused(load, tree):
     said = f"{tree} holds 3 classes, not 1000: complete it, or set classes = 3"
     assert refusal(load, classes=1000) == said
-
-
-def test_a_disk_too_small_is_told_before_anything_is_decoded(load, decoded, monkeypatch, tmp_path):
-    monkeypatch.setattr(imagenet.shutil, "disk_usage", lambda _: SimpleNamespace(free=5))
-    said = f"the cache of 24 squares of 16 pixels needs 0.0 GB and {tmp_path}/cache has 0.0 GB free"
-    assert refusal(load) == said + ": name a cache folder on a larger disk"
-    assert decoded == []
 
 
 def test_odd_kinds_of_images_are_read_as_colour(load, tree):

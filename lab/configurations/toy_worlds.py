@@ -87,7 +87,6 @@ class ImagesConfig(SoftmaxConfig):
         choices=("digits", "procedural", "imagenet"),
     )
     folder_of_images: str = setting("imagenet: the folder with train/ and val/")
-    cache: str = setting("imagenet: where the resized copy is kept")
     classes: int = setting("number of classes", least=2, most=100_000)
     size: int = setting("image height and width in pixels", least=8, most=512)
     net: str = setting(

@@ -21,7 +21,7 @@ FORMER = {
 }
 PRESENT = {former: present for present, former in FORMER.items()}
 # Parameters that are no more, with the value that every recorded run has of them.
-GONE = {"start_from": "", "start_sha256": "", "rewards": "binary", "stopping": ""}
+GONE = {"start_from": "", "start_sha256": "", "rewards": "binary", "stopping": "", "cache": ""}
 
 
 def without_gone(given: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
@@ -74,4 +74,5 @@ def in_former_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
     >>> in_former_names({"estimator": "maxrl", "seed": 1})
     {'objective': 'maxrl', 'seed': 1}
     """
-    return {FORMER.get(key, key): value for key, value in parameters.items()}
+    of_images = {"cache": ""} if "folder_of_images" in parameters else {}
+    return of_images | {FORMER.get(key, key): value for key, value in parameters.items()}

@@ -25,7 +25,7 @@ from lab.toy.tree_sampling import Rollouts, sample_rows
 from lab.training.costs import CONTEXT, GIB, Costs
 from lab.training.counter import count, count_tokens, weight_bytes
 
-IMAGENET = {"train": 1281167, "val": 50000}  # images
+IMAGENET_TEST_IMAGES = 50_000
 
 
 class FakePolicy(MazePolicy):
@@ -124,11 +124,14 @@ def of_images(config: ImagesConfig) -> Costs:
 
     update = count(lambda: log_probabilities(config.batch).mean().backward())
     test_batch = count(torch.no_grad()(lambda: log_probabilities(TEST_BATCH)))
-    test_images = {"digits": TEST_DIGITS, "procedural": TEST_IMAGES, "imagenet": IMAGENET["val"]}
+    test_images = {
+        "digits": TEST_DIGITS,
+        "procedural": TEST_IMAGES,
+        "imagenet": IMAGENET_TEST_IMAGES,
+    }
     evaluations = 1 + -(-config.steps // config.log_every)
     weights = weight_bytes(network) / GIB
     moments = 1 if config.optimizer == "sgd" else 2  # numbers that it keeps for each weight
-    cache = sum(IMAGENET.values()) * channels * config.size**2 / GIB
     return Costs(
         memory={
             "CUDA": CONTEXT,
@@ -139,5 +142,4 @@ def of_images(config: ImagesConfig) -> Costs:
         step={"update": update},
         steps=config.steps,
         beside=test_batch.times(evaluations * test_images[config.data] / TEST_BATCH),
-        disk={"cache of pictures": cache} if config.data == "imagenet" else {},
     )

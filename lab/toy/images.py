@@ -192,7 +192,6 @@ def train_digits(
         scale=config.scale,
         data="digits",
         folder_of_images="",
-        cache="",
         classes=10,
         size=8,
         net="small",
@@ -217,6 +216,4 @@ def image_source(config: ImagesConfig) -> Any:
         )
     from lab.toy.imagenet import ImageNet
 
-    return ImageNet(
-        config.folder_of_images, config.seed, config.size, device, config.cache, config.classes
-    )
+    return ImageNet(config.folder_of_images, config.seed, config.size, device, config.classes)
