@@ -39,6 +39,7 @@ from lab.llm.engines.base import Completion, Engine, Sampling
 from lab.llm.evals import evaluation_metrics
 from lab.llm.train.task import Task, judged, unusable
 from lab.runs.contents import difference, digest, reward_digest
+from lab.runs.former_names import PRESENT
 from lab.runs.provenance import provenance
 from lab.runs.run_folder import Folder, write_json, write_parquet
 
@@ -74,9 +75,9 @@ class Evaluation(Folder):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What was asked for; `limit` was the name of `max_tokens` in older folders."""
+        """What was asked for, under present names."""
         stored = self._json("settings.json")
-        return {"max_tokens" if key == "limit" else key: stored[key] for key in stored}
+        return {PRESENT.get(key, key): value for key, value in stored.items()}
 
     @property
     def done(self) -> dict[str, Any]:
