@@ -262,32 +262,14 @@ def _rehearse(arguments: argparse.Namespace) -> int:
 
 def _sweep(arguments: argparse.Namespace) -> int:
     from lab.papers.claims import claims_of_sweep
-    from lab.runs.experiments import read_assignments
-    from lab.runs.processes import Workers
-    from lab.runs.ray_executor import RayExecutor
     from lab.runs.remarks import remarks_on
-    from lab.runs.sweep import sweep, visible_gpus
+    from lab.runs.sweep import sweep
     from lab.runs.sweep_file import read_sweep
 
-    claims_of_sweep(arguments.file)  # a faulty file is refused before a cluster is contacted
+    claims_of_sweep(arguments.file)  # a faulty file is refused before anything is trained
     if arguments.jobs is not None and arguments.jobs < 1:
         raise LabError(f"--jobs {arguments.jobs}: at least one process is needed")
-    settings = {"executor": "local", "gpus": 0} | read_assignments(arguments.values)
-    for key in settings.keys() - {"executor", "gpus"}:
-        raise unknown("setting of a sweep", key, ["executor", "gpus"])
-    gpus = whole("gpus", settings["gpus"], 0)
-    executor: Workers | RayExecutor
-    if one_of("executor", settings["executor"], ("local", "ray")) == "ray":
-        executor = RayExecutor(arguments.jobs, gpus)
-    elif gpus:
-        raise LabError(
-            f"gpus = {gpus}: only Ray assigns GPUs to runs; add executor=ray, or leave gpus out"
-        )
-    else:
-        executor = Workers(arguments.jobs, visible_gpus())
-    with executor:
-        verb = "train" if arguments.train else "run"
-        outcome = sweep(arguments.file, executor, verb)
+    outcome = sweep(arguments.file, arguments.jobs, "train" if arguments.train else "run")
     done, failed = outcome.before + outcome.now, outcome.failed
     print(f"{len(outcome.before)} finished before, {len(outcome.now)} now, {len(failed)} failed")
     for run, reason in failed:

@@ -17,7 +17,7 @@ PACKAGES = {
     "toy": "safetensors sklearn torch torchvision",
     "llm": "accelerate datasets huggingface_hub peft transformers trl yaml",
     "vllm": "vllm",
-    "cluster": "omegaconf ray verl",
+    "cluster": "omegaconf verl",
     "views": "tensorboard wandb",
     "reasoning-gym": "reasoning_gym",
 }

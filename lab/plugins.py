@@ -12,7 +12,7 @@ an entry point of the group `rlvr_lab.plugins`   in a package that is installed 
 
 They are read when a name is asked for that the lab itself does not have, or when names are listed:
 `import lab` runs no code of theirs. What a command found in its folder is handed on in LAB_PLUGINS,
-so that sweeps, notebooks and the workers of Ray, torchrun and verl load the same.
+so that sweeps, notebooks and the workers of verl load the same.
 """
 
 from __future__ import annotations

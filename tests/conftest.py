@@ -198,7 +198,7 @@ TOGETHER = {
 # Files that take half a minute and more, or begin a group of TOGETHER: begun last, one of them
 # would run alone.
 LONGEST = (
-    "checkpoints readiness lm_trainer site figures explorer_browser cuda_operators ray_executor"
+    "checkpoints readiness lm_trainer site figures explorer_browser cuda_operators"
     " maze verifier engines costs toy maze_likelihood explorer_accessibility report projects"
     " catalogue explorer_story rates package verl install gpu_configuration lessons"
 ).split()

@@ -1,8 +1,7 @@
 """Runs as processes of their own, each with its output in a log file.
 
 What a run needs takes seconds to import. So a `Worker` keeps a process that has imported it, and
-every run is a fork of that. A sweep has one for each run that goes at a time, and on a cluster each
-task of `lab.runs.ray_executor` has one.
+every run is a fork of that. A sweep has one for each run that goes at a time.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import json
 import multiprocessing
 import os
 import runpy
-import select
 import signal
 import subprocess
 import sys
@@ -65,15 +63,8 @@ class Worker:
         assert self.process.stdin and self.process.stdout
         if self.terminated:  # while it was started
             self.process.terminate()
-        try:
-            with suppress(BrokenPipeError):
-                print(json.dumps([words, log]), file=self.process.stdin, flush=True)
-            # With a timeout, or else Ray could not interrupt it.
-            while not select.select([self.process.stdout], [], [], 1)[0]:
-                pass
-        except BaseException:  # Ray cancels a task by raising KeyboardInterrupt in it
-            self.terminate()
-            raise
+        with suppress(BrokenPipeError):
+            print(json.dumps([words, log]), file=self.process.stdin, flush=True)
         answer = self.process.stdout.readline()  # nothing if that process itself was ended
         said = Path(log).read_bytes()[began:].decode(errors="replace")
         code = int(answer) if answer else self.process.wait()
@@ -116,9 +107,6 @@ class Workers:
     def terminate(self) -> None:
         for worker in self.workers:
             worker.terminate()
-
-    def cancel(self) -> None:
-        """Nothing: Ctrl-C reaches the processes of this machine by itself."""
 
     def __enter__(self) -> Workers:
         return self

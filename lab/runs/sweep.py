@@ -1,4 +1,4 @@
-"""Sweeps: runs from a file, each in a process of its own, on this machine or a Ray cluster.
+"""Sweeps: runs from a file, each in a process of its own on this machine.
 
 Finished runs are skipped and interrupted ones resumed; a failed run does not stop the others.
 """
@@ -13,17 +13,13 @@ import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lab.runs.processes import Workers
 from lab.runs.run_folder import Run, runs_root, writing
 from lab.runs.sweep_file import Item, read_sweep
 from lab.training.cards import cards
 from lab.training.termination import Terminated, on_sigterm
-
-if TYPE_CHECKING:
-    from lab.runs.ray_executor import RayExecutor
-
 
 # Of tqdm, on a terminal alone; what the processes of the runs say is in their logs.
 BAR: dict[str, Any] = {"disable": None, "leave": False, "smoothing": 0}
@@ -52,27 +48,26 @@ def visible_gpus() -> list[str]:
     return list(itertools.takewhile(lambda name: name not in ("", "-1"), names))
 
 
-def sweep(path: Path, executor: Workers | RayExecutor, verb: str = "run") -> Outcome:
-    """Run the unfinished runs of a sweep file, as many at a time as the `executor` has slots.
+def sweep(path: Path, jobs: int | None = None, verb: str = "run") -> Outcome:
+    """Run the unfinished runs of a sweep file, `jobs` at a time (see `Workers`).
 
     `verb` is the command for each: "run", or "train", which needs no Jupyter. If the file chooses
     learning rates (lab.runs.rates), the runs that decide them come first, and
     one of these before all others. Terminated: SIGTERM came.
     """
     outcome = Outcome([], [], [])
-    while True:
-        listed = read_sweep(path)
-        deciding = listed.deciding
-        if deciding and not outcome.now:  # a metric that no run has is refused after the first one
-            deciding = deciding[:1]
-        _run_all(path.stem, deciding or listed.items, executor, verb, outcome)
-        if outcome.failed or not deciding:
-            return outcome
+    with Workers(jobs, visible_gpus()) as workers:
+        while True:
+            listed = read_sweep(path)
+            deciding = listed.deciding
+            # A metric that no run has is refused after the first one.
+            first = deciding if outcome.now else deciding[:1]
+            _run_all(path.stem, first or listed.items, workers, verb, outcome)
+            if outcome.failed or not deciding:
+                return outcome
 
 
-def _run_all(
-    name: str, items: list[Item], executor: Workers | RayExecutor, verb: str, outcome: Outcome
-) -> None:
+def _run_all(name: str, items: list[Item], workers: Workers, verb: str, outcome: Outcome) -> None:
     """Run those of `items` that have not finished, see `sweep`, and add them to the outcome."""
     from tqdm import tqdm
 
@@ -88,18 +83,18 @@ def _run_all(
             return None
         with writing(item.run.path):
             item.run.path.mkdir(parents=True, exist_ok=True)
-        return executor.run(_command(item, verb), str(item.run.path / "log.txt"))
+        return workers.run(_command(item, verb), str(item.run.path / "log.txt"))
 
     def stop_all() -> None:
         """On SIGTERM: start nothing more, and terminate what is running."""
         nonlocal terminated
         terminated = True
         stopping.set()
-        executor.terminate()
+        workers.terminate()
 
     bar = tqdm(total=len(items), initial=len(items) - left, desc=name, unit="run", **BAR)
     with on_sigterm(stop_all):
-        with ThreadPoolExecutor(executor.slots) as pool, bar:
+        with ThreadPoolExecutor(workers.slots) as pool, bar:
             futures = {pool.submit(run_item, item): item for item in waiting}
             try:
                 for future in as_completed(futures):
@@ -114,7 +109,6 @@ def _run_all(
                         bar.write(f"failed: {item.run.id}: {reason}", sys.stderr)
             finally:
                 stopping.set()
-                executor.cancel()
         if terminated:
             raise Terminated(
                 f"stopped by SIGTERM with {len(items) - left} of {len(items)} runs finished;"
