@@ -294,7 +294,7 @@ def measure_agreement(name: str, scale: str, steps: str, folder: str) -> dict[st
 
 
 def measure_resume(name: str, scale: str, steps: str, folder: str) -> dict[str, Any]:
-    """Compare a training killed after its first checkpoint and resumed with an undisturbed one."""
+    """Compare a training killed after its first step and resumed with an undisturbed one."""
     whole, killed = _trained(name, scale, f"resume-{name}-whole"), f"resume-{name}-killed"
     words = ["train", name, f"scale={scale}", "checkpoint_minutes=0"]
     process = subprocess.Popen(
@@ -302,7 +302,7 @@ def measure_resume(name: str, scale: str, steps: str, folder: str) -> dict[str, 
         env=os.environ | {"LAB_RUNS": str(_scratch(killed))},
         stdout=subprocess.DEVNULL,
     )
-    checkpoints = f"{name}/*/checkpoints/step-*.safetensors"
+    checkpoints = f"{name}/*/checkpoints/step-*[1-9].safetensors"
     while process.poll() is None and not list(_scratch(killed).glob(checkpoints)):
         time.sleep(0.002)
     process.kill()
