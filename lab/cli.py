@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from lab.rollouts.counting import Choice
     from lab.runs.run_folder import Run
 
-# They change how a run is made, but not what it computes.
-SETTINGS_OF_RUNS = ("checkpoint_minutes", "price", "max_hours")
 TYPES = {"Path": Path, "int": int, "float": float}  # as commands.toml names them
 
 
@@ -138,11 +136,11 @@ def _experiment_words(parsed_args: argparse.Namespace, **_: object) -> list[str]
 # --- Experiments and sweeps -------------------------------------------------------------------
 
 
-def _read_request(name: str, assignments: list[str]) -> tuple[Config, dict[str, Any]]:
-    """The configuration of a run, and the settings that do not change what it computes.
+def _read_request(name: str, assignments: list[str]) -> Config:
+    """The configuration of a run.
 
-    `device=` and `keep_checkpoints=` are written to the environment, so that they also hold for
-    processes started from here.
+    What changes how it is made, but not what it computes (`device=`, `checkpoint_minutes=`,
+    `keep_checkpoints=`), is written to the environment, for processes started from here too.
     """
     from lab.runs.experiments import experiment, read_assignments
 
@@ -154,9 +152,10 @@ def _read_request(name: str, assignments: list[str]) -> tuple[Config, dict[str, 
     if "keep_checkpoints" in parameters:
         kept = whole("keep_checkpoints", parameters.pop("keep_checkpoints"), 1)
         os.environ["LAB_KEEP_CHECKPOINTS"] = str(kept)
-    given = [key for key in SETTINGS_OF_RUNS if key in parameters]
-    settings = {key: real(key, parameters.pop(key), 0) for key in given}
-    return experiment(name).configure(scale, parameters), settings
+    if "checkpoint_minutes" in parameters:
+        minutes = real("checkpoint_minutes", parameters.pop("checkpoint_minutes"), 0)
+        os.environ["LAB_CHECKPOINT_MINUTES"] = str(minutes)
+    return experiment(name).configure(scale, parameters)
 
 
 def _init(arguments: argparse.Namespace) -> None:
@@ -192,7 +191,7 @@ def _make(arguments: argparse.Namespace, make: Callable[..., Run]) -> None:
         for name in experiments():
             print(f"{name:10} {experiment(name).title}")
         return
-    config, settings = _read_request(arguments.name, arguments.values)
+    config = _read_request(arguments.name, arguments.values)
     chosen = experiment(arguments.name)
     if arguments.show:
         print(f"{chosen.name}: {chosen.title}")
@@ -202,7 +201,7 @@ def _make(arguments: argparse.Namespace, make: Callable[..., Run]) -> None:
         return
     print(chosen.header(config), flush=True)
     before = Run.of(config).finished
-    run = make(config, **settings)
+    run = make(config)
     _print_outcome(arguments, run, before)
 
 
@@ -238,12 +237,12 @@ def _preflight(arguments: argparse.Namespace) -> int:
     from lab.runs.experiments import experiment
     from lab.runs.readiness import readiness
 
-    config, settings = _read_request(arguments.name, arguments.values)
-    findings, paragraph = readiness(experiment(arguments.name), config, **settings)
+    config = _read_request(arguments.name, arguments.values)
+    findings, estimate = readiness(experiment(arguments.name), config)
     for subject, fault, remark in findings:
         print(f"{'FAULT' if fault else 'ok   '} {subject}: {fault or remark}")
-    if paragraph:
-        print(paragraph)
+    if estimate:
+        print(estimate)
     return 1 if any(finding.fault for finding in findings) else 0
 
 

@@ -116,9 +116,8 @@ def test_a_time_is_the_longer_of_arithmetic_and_traffic_at_the_assumed_share_of_
     both = Count(flops=200, bytes=10, peak=5).times(3) + Count(flops=1, bytes=2, peak=7)
     assert both == Count(flops=601, bytes=32, peak=7)
     step = {"rollouts": Count(bytes=10), "update": Count(flops=100)}
-    costs = Costs({"a": 1.0, "b": 2.0}, 1.0, step, steps=5, beside=Count(flops=300))
+    costs = Costs({"a": 1.0, "b": 2.0}, 1.0, step)
     assert costs.peak_memory == 3 and costs.step_seconds(card) == 2 / EFFICIENCY
-    assert costs.seconds(card) == pytest.approx(13 / EFFICIENCY)
 
 
 def costs_of(name: str, scale: str, **given) -> Costs:
@@ -138,7 +137,7 @@ def test_the_published_maze_step_takes_the_arithmetic_of_a_review_in_a_tenth_of_
     costs = costs_of("maze", "h200")
     flops = sum(part.flops for part in costs.step.values())
     assert flops == pytest.approx(7.5e-3 * CARDS["h200"].flops, rel=0.05)
-    assert costs.peak_memory < 15 and costs.steps == 20_000
+    assert costs.peak_memory < 15
     assert costs.checkpoint == pytest.approx(3 * 4 * 3_944_704 / GIB, rel=0.01)
     assert 0.02 < costs.step_seconds(CARDS["h200"]) < 0.1
 
@@ -152,16 +151,6 @@ def test_a_backward_pass_in_parts_takes_the_memory_of_one_part_and_the_work_of_a
     parts = costs_of("maze", "laptop", **given)
     assert parts.memory["update"] < 0.4 * whole.memory["update"]
     assert parts.step["update"].flops == pytest.approx(whole.step["update"].flops)
-
-
-def test_evaluations_are_counted_where_they_sample():
-    few, many, exact = (
-        costs_of("maze", "smoke", layers=1, size=9, mazes=40, samples=samples, pass_rates=how)
-        for samples, how in ((64, "sampled"), (128, "sampled"), (128, "exact"))
-    )
-    start = exact.beside.flops
-    assert many.beside.flops - start == pytest.approx(2 * (few.beside.flops - start))
-    assert few.step == many.step == exact.step
 
 
 @pytest.mark.parametrize("data", ["digits", "procedural", "imagenet"])

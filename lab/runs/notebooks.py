@@ -14,9 +14,8 @@ from lab.configurations import Config
 from lab.errors import LabError
 from lab.project import CHECKOUT, VARIABLE, project
 from lab.runs.experiments import NOTEBOOKS, Experiment, experiment
-from lab.runs.readiness import require_ready
+from lab.runs.readiness import say_ready
 from lab.runs.run_folder import Run
-from lab.runs.training import MINUTES
 from lab.training.termination import Terminated, on_sigterm
 
 if TYPE_CHECKING:
@@ -28,19 +27,12 @@ KERNEL = "python3"
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 
-def run_notebook(
-    config: Config,
-    *,
-    checkpoint_minutes: float | None = None,
-    without: str = "",
-    **price_and_hours: float,
-) -> Run:
+def run_notebook(config: Config, *, without: str = "") -> Run:
     """Execute an experiment's notebook into its run folder; a finished run is not repeated.
 
-    Cells with the tag `without` are left out.
-    At a GPU scale the machine is checked first, with `price` and `max_hours`
-    (`lab.runs.readiness`). `checkpoint_minutes`: as for `lab.runs.training.train`. SIGTERM is
-    passed on to the kernel, and then `Terminated` is raised (`lab.training.termination`).
+    Cells with the tag `without` are left out. At a GPU scale the machine is checked first
+    (`lab.runs.readiness`). SIGTERM is passed on to the kernel, and then `Terminated` is raised
+    (`lab.training.termination`).
     """
     import nbformat
 
@@ -52,11 +44,7 @@ def run_notebook(
         raise LabError(f"{chosen.notebook.name} reads recorded runs, which are not here{elsewhere}")
     run = Run.of(config)
     if not run.finished:
-        machine = price_and_hours | {"checkpoint_minutes": checkpoint_minutes}
-        if estimate := require_ready(chosen, config, **machine):
-            print(estimate, flush=True)
-    if checkpoint_minutes is not None:
-        os.environ[MINUTES] = str(checkpoint_minutes)  # inherited by the kernel, which trains
+        say_ready(chosen, config)
     run = run.open(config)
     with run.lock("run"):
         if not run.finished:

@@ -1,8 +1,8 @@
-"""`lab preflight`: can this machine finish this run, and what will it cost?
+"""`lab preflight`: does this machine have what this run needs?
 
 The check is made before every run at a GPU scale. It refuses the run with all faults that it found,
-or prints one paragraph. Memory is counted; times are estimates (`lab.training.costs`), until the
-first steps are measured (`lab.runs.progress`).
+or prints one line: its memory, which is counted, and the time of a step, an estimate
+(`lab.training.costs`). The training itself says how long the rest takes (`lab.runs.progress`).
 """
 
 from __future__ import annotations
@@ -18,16 +18,9 @@ from lab.errors import LabError
 from lab.runs.experiments import GPU_SCALES, Experiment
 from lab.runs.progress import duration
 from lab.runs.run_folder import runs_root
-from lab.training.costs import CARDS, EFFICIENCY, GIB, GPU, Costs
+from lab.training.costs import CARDS, EFFICIENCY, GIB, GPU
 
-# A run that takes longer on this machine is refused unless max_hours is larger.
-LONGEST_HOURS = 7 * 24.0
 KEPT_CHECKPOINTS = 2
-DISK_SPEED = 0.5  # assumed GiB per second that the disk of a rented machine writes
-# Default seconds between checkpoints: at least MIN_CHECKPOINT_SECONDS, and at least
-# WRITE_TIME_FACTOR times what writing one takes, so that about 5% of the time goes into writing.
-MIN_CHECKPOINT_SECONDS = 20.0
-WRITE_TIME_FACTOR = 20.0
 
 
 class Finding(NamedTuple):
@@ -38,39 +31,26 @@ class Finding(NamedTuple):
     remark: str = ""
 
 
-def require_ready(chosen: Experiment, config: Config, **settings: Any) -> str:
-    """The estimate of a run at a GPU scale in one paragraph; empty at other scales.
+def say_ready(chosen: Experiment, config: Config) -> None:
+    """Check the machine and print the estimate of a run at a GPU scale; nothing at other scales.
 
-    Settings as for `readiness`. LabError: the run cannot finish here; it lists all faults.
+    LabError: the run cannot finish here; it lists all faults.
     """
     if config.scale not in GPU_SCALES:
-        return ""
+        return
     device = _device(config)[1]
     # Without a GPU no other check matters.
-    findings, paragraph = ([device], "") if device.fault else readiness(chosen, config, **settings)
+    findings, estimate = ([device], "") if device.fault else readiness(chosen, config)
     if faults := [finding.fault for finding in findings if finding.fault]:
         raise LabError(
             f"{config.name} at scale {config.scale} cannot run here: {'; '.join(faults)}"
         )
-    return paragraph
+    if estimate:
+        print(estimate, flush=True)
 
 
-def readiness(
-    chosen: Experiment,
-    config: Config,
-    *,
-    price: float = 0.0,
-    max_hours: float = LONGEST_HOURS,
-    checkpoint_minutes: float | None = None,
-) -> tuple[list[Finding], str]:
-    """Check the machine; the estimate of memory, time and cost in words, "" if nothing is counted.
-
-    | setting | unit | meaning |
-    |---|---|---|
-    | `price` | money per hour | price of the machine; 0: unknown |
-    | `max_hours` | hours | a run that would take longer is refused |
-    | `checkpoint_minutes` | minutes | between checkpoints; None: writing takes 5% of the time |
-    """
+def readiness(chosen: Experiment, config: Config) -> tuple[list[Finding], str]:
+    """Check the machine; the estimate of memory and a step's time, "" if nothing is counted."""
     card, device = _device(config)
     findings = [device]
     module: Any = chosen.module if chosen.trainer else None
@@ -81,7 +61,7 @@ def readiness(
     costs = module.costs(config)
     if costs is None:
         remark = "not counted for these settings; the first steps will say how long it takes"
-        return [*findings, Finding("memory and hours", remark=remark)], ""
+        return [*findings, Finding("memory and time", remark=remark)], ""
     if card:
         fitting = [scale for scale, known in CARDS.items() if known.memory <= card.memory]
         advice = f"take scale={fitting[-1]}" if fitting else "take a larger card"
@@ -98,19 +78,12 @@ def readiness(
         return findings, ""
     # Without a GPU the run is estimated for the card that its scale is meant for.
     planned = card or CARDS.get(config.scale, CARDS["h200"])
-    cards = f"one {planned.name}"
-    seconds = costs.seconds(planned)
-    too_long = (
-        f"it would take about {duration(seconds)} on {cards} and max_hours is {max_hours:g}: use"
-        f" more GPUs (lab cluster), a smaller scale, or say max_hours={seconds / 3600:.0f}"
+    where = f"one {planned.name}{'' if card else ' (no GPU is here: planned)'}"
+    return findings, (
+        f"{config.name} at scale {config.scale} on {where}: memory {costs.peak_memory:.0f} of"
+        f" {planned.memory:.0f} GiB; a step about {duration(costs.step_seconds(planned))}, which is"
+        f" counted work at {EFFICIENCY:.0%} of the card's peak; the first steps will say more"
     )
-    fault = too_long if seconds > 3600 * max_hours else ""
-    findings.append(Finding("time", fault, duration(seconds)))
-    about = f"{config.name} at scale {config.scale} on {cards}"
-    about += "" if card else " (no GPU is here: planned)"
-    money = f", about {seconds / 3600 * price:.0f} at {price:.2f} an hour" if price else ""
-    estimate = _estimate(costs, planned, checkpoint_minutes)
-    return findings, f"{about}: about {duration(seconds)}{money}. {estimate}"
 
 
 def _on_cpu() -> bool:
@@ -160,19 +133,3 @@ def available_memory() -> float | None:
         return None
     kibibytes = next((line.split()[1] for line in lines if line.startswith("MemAvailable")), None)
     return int(kibibytes) / 2**20 if kibibytes else None
-
-
-def _estimate(costs: Costs, card: GPU, checkpoint_minutes: float | None) -> str:
-    """What a step and everything else takes, in words, with the assumption."""
-    step = costs.step_seconds(card)
-    parts = ", ".join(f"{name} {duration(part.seconds(card))}" for name, part in costs.step.items())
-    pause = max(MIN_CHECKPOINT_SECONDS, WRITE_TIME_FACTOR * costs.checkpoint / DISK_SPEED)
-    if checkpoint_minutes is not None:
-        pause = 60 * checkpoint_minutes
-    return (
-        f"{costs.steps:,} steps of {duration(step)} ({parts}), and"
-        f" {duration(costs.beside.seconds(card))} for all evaluations and a start. Memory"
-        f" {costs.peak_memory:.0f} of {card.memory:.0f} GiB. Loses at most"
-        f" {duration(pause + step)} when it is killed. Estimated, not measured: counted work at"
-        f" {EFFICIENCY:.0%} of the card's peak; the first steps will say more."
-    )

@@ -121,10 +121,9 @@ def _timed(part: Part) -> Part:
     if part.scale not in CARDS or not hasattr(module, "costs"):
         return part
     costs = module.costs(chosen.configure(part.scale, part.parameters))
-    card = CARDS[part.scale]
-    step, rest = costs.step_seconds(card), costs.beside.seconds(card)
-    steps = max(1, min(steps, int((LONGEST_SECONDS - rest) / step)))
-    return part._replace(steps=steps, estimate=rest + steps * step)
+    step = costs.step_seconds(CARDS[part.scale])
+    steps = max(1, min(steps, int(LONGEST_SECONDS / step)))
+    return part._replace(steps=steps, estimate=steps * step)
 
 
 def measured_folder() -> Path:
@@ -194,7 +193,7 @@ def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
     missing = [part for part in chosen if not _holds(part, done.get(part.name, {}))]
     faults = {(part.experiment, part.scale): "" for part in missing}
     for name, at in faults:
-        findings, _ = readiness(experiment(name), experiment(name).configure(at), max_hours=1e9)
+        findings, _ = readiness(experiment(name), experiment(name).configure(at))
         faults[name, at] = "; ".join(finding.fault for finding in findings if finding.fault)
         if faults[name, at]:
             print(f"{name} {at}: {faults[name, at]}", flush=True)

@@ -16,12 +16,7 @@ from lab.errors import LabError, one_of, real
 from lab.runs import loggers
 from lab.runs.experiments import experiment
 from lab.runs.progress import Speed, described, line_of, say, timed, total_steps
-from lab.runs.readiness import (
-    LONGEST_HOURS,
-    MIN_CHECKPOINT_SECONDS,
-    WRITE_TIME_FACTOR,
-    require_ready,
-)
+from lab.runs.readiness import say_ready
 from lab.runs.run_folder import (
     Run,
     sha256,
@@ -36,6 +31,10 @@ from lab.training.termination import Request, Terminated, stopping_after_a_step
 if TYPE_CHECKING:
     import pandas as pd
 
+# Default seconds between checkpoints: at least MIN_CHECKPOINT_SECONDS, and at least
+# WRITE_TIME_FACTOR times what writing one takes, so that about 5% of the time goes into writing.
+MIN_CHECKPOINT_SECONDS = 20.0
+WRITE_TIME_FACTOR = 20.0
 # Environment: checkpoint_minutes and keep_checkpoints of this process and of those it starts.
 MINUTES = "LAB_CHECKPOINT_MINUTES"
 KEPT = "LAB_KEEP_CHECKPOINTS"
@@ -62,8 +61,6 @@ def train(
     view: str = "",
     lines: bool = False,
     watch: Callable[[Path], str] | None = None,
-    price: float = 0.0,
-    max_hours: float = LONGEST_HOURS,
 ) -> Run:
     """Train a configuration into its run folder and return it; a finished run is not repeated.
 
@@ -74,7 +71,6 @@ def train(
     | `view` | logger that also shows the records, see `lab.runs.loggers` |
     | `lines` | print a line at each record |
     | `watch` | says more of the run's folder at a record, such as `lab.show.forecast.Watch()` |
-    | `price`, `max_hours` | for the check of the machine at a GPU scale, see `lab.runs.readiness` |
 
     With a `folder`, done.json is left to `lab run`, which writes it after the notebook's last cell.
     Without `checkpoint_minutes` the environment variable LAB_CHECKPOINT_MINUTES counts; without
@@ -99,9 +95,7 @@ def train(
     chosen.preflight(config)
     run = Run(Path(folder)) if folder else Run.of(config)
     if not run.finished:
-        machine = {"price": price, "max_hours": max_hours, "checkpoint_minutes": checkpoint_minutes}
-        if estimate := require_ready(chosen, config, **machine):
-            print(estimate, flush=True)
+        say_ready(chosen, config)
     run = run.open(config)
     _complete(run, config, pace, Shown(view, lines, watch), finish=not folder)
     return run

@@ -11,7 +11,7 @@ from torch import Tensor
 from lab.configurations.toy_worlds import ImagesConfig, MazeConfig
 from lab.losses import policy_gradient
 from lab.toy.fused_attention import attend_fused
-from lab.toy.image_data import TEST_BATCH, TEST_DIGITS, TEST_IMAGES
+from lab.toy.image_data import TEST_BATCH
 from lab.toy.maze_env import DONE, EOS, Mazes
 from lab.toy.maze_policy import (
     EVALUATION_ROLLOUTS,
@@ -24,8 +24,6 @@ from lab.toy.transformer import PromptAttention, Prompts, Transformer, attend
 from lab.toy.tree_sampling import Rollouts, sample_rows
 from lab.training.costs import CONTEXT, GIB, Costs
 from lab.training.counter import count, count_tokens, weight_bytes
-
-IMAGENET_TEST_IMAGES = 50_000
 
 
 class FakePolicy(MazePolicy):
@@ -88,19 +86,14 @@ def of_mazes(config: MazeConfig) -> Costs | None:
         "update": max(of_update.peak, of_start.peak) / GIB,
         "rollouts": of_sample.peak / GIB,
     }
-    beside = of_start.times(config.start_steps)
     if config.pass_rates == "sampled":
         mazes, samples = config.mazes, config.samples
         at_once = samples * min(mazes, max(1, EVALUATION_ROLLOUTS // samples))
         memory["rollouts in evaluation"] = memory["rollouts"] * at_once / (batch * rollouts)
-        evaluations = 2 + -(-config.steps // config.log_every)  # one more after the start
-        beside += of_sample.times(evaluations * mazes * samples / (batch * rollouts))
     return Costs(
         memory=memory,
         checkpoint=3 * weights,
         step={"rollouts": of_sample, "update": of_update.times(batch / part)},
-        steps=config.steps,
-        beside=beside,
     )
 
 
@@ -124,12 +117,6 @@ def of_images(config: ImagesConfig) -> Costs:
 
     update = count(lambda: log_probabilities(config.batch).mean().backward())
     test_batch = count(torch.no_grad()(lambda: log_probabilities(TEST_BATCH)))
-    test_images = {
-        "digits": TEST_DIGITS,
-        "procedural": TEST_IMAGES,
-        "imagenet": IMAGENET_TEST_IMAGES,
-    }
-    evaluations = 1 + -(-config.steps // config.log_every)
     weights = weight_bytes(network) / GIB
     moments = 1 if config.optimizer == "sgd" else 2  # numbers that it keeps for each weight
     return Costs(
@@ -140,6 +127,4 @@ def of_images(config: ImagesConfig) -> Costs:
         },
         checkpoint=(1 + moments) * weights,
         step={"update": update},
-        steps=config.steps,
-        beside=test_batch.times(evaluations * test_images[config.data] / TEST_BATCH),
     )

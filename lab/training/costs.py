@@ -1,4 +1,4 @@
-"""What a training costs: memory, arithmetic, traffic, disk; and an estimate of its hours.
+"""What a training costs: memory, arithmetic, traffic, disk; and an estimate of a step's time.
 
 Trainers say it (`costs(config) -> Costs` beside `train` in their module), from what
 `lab.training.counter` counts on fake tensors, and `lab preflight` compares it with the machine.
@@ -62,8 +62,6 @@ class Costs:
     memory: dict[str, float]  # of one GPU at its peak, by part
     checkpoint: float  # one of them on disk
     step: dict[str, Count]  # the work of one training step, by part
-    steps: int
-    beside: Count = Count()  # all other work: evaluations, and the training that it starts from
     host_memory: float = 0.0  # RAM, beyond what Python and torch take
     # On disk besides checkpoints (hub cache, image cache), by part.
     disk: dict[str, float] = field(default_factory=dict)
@@ -76,7 +74,3 @@ class Costs:
     def step_seconds(self, gpu: GPU) -> float:
         """One training step, its parts one after another."""
         return sum(part.seconds(gpu) for part in self.step.values())
-
-    def seconds(self, gpu: GPU) -> float:
-        """The whole training, evaluations and start included."""
-        return self.steps * self.step_seconds(gpu) + self.beside.seconds(gpu)

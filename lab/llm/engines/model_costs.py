@@ -18,7 +18,6 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, in_one_sentence
-from lab.llm.data.datasets import DATASETS
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.models import MODELS, locate_model, pinned
 from lab.training.costs import GIB, Costs, Count
@@ -146,12 +145,10 @@ def costs(config: LanguageModelConfig) -> Costs | None:
     prompt, answer = _lengths(config)
     _, sequences = sampler_room(config, shape, total)
 
-    def sampling(answers: float) -> Count:
-        token_steps = max(config.max_tokens, answers * answer / max(1.0, min(sequences, answers)))
-        read = answers * answer * (prompt + answer / 2) * cache_bytes(shape)
-        return Count(2 * n * answers * (prompt + answer), token_steps * 2 * n + read)
-
     rollouts = config.prompts * config.rollouts
+    token_steps = max(config.max_tokens, rollouts * answer / max(1.0, min(sequences, rollouts)))
+    read = rollouts * answer * (prompt + answer / 2) * cache_bytes(shape)
+    sampling = Count(2 * n * rollouts * (prompt + answer), token_steps * 2 * n + read)
     reference = bool(config.kl or config.reference_every)
     passes = 1 + ((config.updates > 1) + reference) / 4
     rows, _ = micro_batches(config)
@@ -159,10 +156,6 @@ def costs(config: LanguageModelConfig) -> Costs | None:
     update = micro_batch(shape, rows, _longest(config)).times(
         passes * rollouts * (prompt + answer) / positions
     )
-    # A set of unknown size counts as 1,000 problems.
-    sizes = [DATASETS[name].rows if name in DATASETS else 1000 for name in config.eval_sets]
-    problems = sum(min(size, config.eval_problems or size) for size in sizes)
-    evaluations = 1 + -(-config.steps // config.log_every)
     kept = _resident(config, shape)
     whole = {name: size for name, size in kept.items() if name != "frozen weights"}
     return Costs(
@@ -170,9 +163,7 @@ def costs(config: LanguageModelConfig) -> Costs | None:
         checkpoint=sum(whole.values()),
         host_memory=4 * n / GIB + kept.get("reference", 0.0),
         disk={"hub cache": 2 * n / GIB},
-        step={"rollouts": sampling(rollouts), "update": update},
-        steps=config.steps,
-        beside=sampling(problems * config.samples).times(evaluations),
+        step={"rollouts": sampling, "update": update},
     )
 
 
