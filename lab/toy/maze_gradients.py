@@ -20,7 +20,7 @@ import copy
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,14 +31,12 @@ from torch.nn.utils import clip_grad_norm_, parameters_to_vector, vector_to_para
 
 from lab.configurations.toy_worlds import MazeGradientsConfig
 from lab.errors import LabError
-from lab.losses import exact_factor, expected_factor, policy_gradient
+from lab.losses import expected_factor, policy_gradient
 from lab.mathematics.estimators import advantages, estimator
-from lab.mathematics.objectives import objective
 from lab.shapes import Float
 from lab.toy.maze_env import Mazes, walk
 from lab.toy.maze_likelihood import log_pass_rates, pass_rates
 from lab.toy.maze_policy import MazePolicy, evaluation_set, load_policy
-from lab.toy.tree_sampling import Rollouts
 from lab.toy.worlds import AdamW
 from lab.training.records import Record
 
@@ -80,16 +78,6 @@ def rate_gradients(policy: MazePolicy) -> RateGradients:
 # --- The weight ---------------------------------------------------------------------------------
 
 
-class MeasuredWeight(NamedTuple):
-    """The mean gradient of the groups of one maze, for an estimator and N rollouts a group."""
-
-    estimator: str  # the name of the estimator
-    N: int
-    weight: float  # its projection on grad p, in units of grad p: on average w_N(p)
-    error: float  # the standard error of `weight`, over groups
-    gradient: Float[Tensor, " weights"]  # the mean gradient itself, which ascends
-
-
 def measured_weights(
     policy: MazePolicy,
     rates: RateGradients,
@@ -97,13 +85,14 @@ def measured_weights(
     estimators: list[str],
     group_sizes: list[int],
     groups: int,
-) -> Iterator[MeasuredWeight]:
+) -> Iterator[tuple[dict[str, Any], Float[Tensor, " weights"]]]:
     """What sampled groups do on average in the policy's maze of this `number`, for each estimator
-    and group size.
+    and group size N: a row, and the mean gradient of the groups, which ascends.
 
-    `groups` are those of the largest size: all sizes and estimators share their rollouts, which
-    follow from the policy's seed and the number. The log-probabilities are those of
-    `MazePolicy.score`, and the loss is the trainer's.
+    The row's `weight` is the projection of that gradient on grad p, in units of grad p: on average
+    w_N(p). `error` is its standard error, over groups. `groups` are those of the largest size: all
+    sizes and estimators share their rollouts, which follow from the policy's seed and the number.
+    The log-probabilities are those of `MazePolicy.score`, and the loss is the trainer's.
     """
     maze = policy.evaluation_set[number : number + 1]
     score = rates.scores[number]
@@ -113,48 +102,24 @@ def measured_weights(
         rollouts = policy.sample_rollouts(policy.read(maze), total, uniforms)
     right = walk(maze, rollouts.tokens).right
     weights = list(policy.model.parameters())
-    log_probabilities = _LogProbabilities(policy, maze, rollouts)
-    logp = log_probabilities()
-    along = log_probabilities.derivative(score)
-    p = np.exp(float(rates.log_p[number]))
+    with sdpa_kernel(SDPBackend.MATH):  # fused attention has no second derivative
+        logp = policy.score(policy.read(maze), rollouts)[0][0]
+    # Of each rollout, the derivative along the score: the gradient of sum_i c_i logp_i is linear in
+    # c, so its product with the score has that derivative by c_i.
+    c = torch.zeros_like(logp, requires_grad=True)
+    gradient = _flat(torch.autograd.grad(logp, weights, c, create_graph=True))
+    (along,) = torch.autograd.grad(gradient, c, score, retain_graph=True)
+    p = float(rates.log_p[number].double().exp())
     unit = p * float(score.double().square().sum())  # of p |grad log p|^2
     for name in estimators:
         for N in group_sizes:
             A = advantages(name, right.view(-1, N).float(), check=False)
             # The loss is linear in the log-probabilities, so it maps derivatives to derivatives.
-            steps = -torch.vmap(policy_gradient)(along.view(-1, N), A).double() / unit
+            steps = (A * along.view(-1, N)).mean(1).double() / unit
+            row = {"kind": "weight", "problem": number, "pass_rate": p, "estimator": name, "N": N}
+            row |= {"weight": float(steps.mean()), "error": float(steps.std()) / len(steps) ** 0.5}
             loss = policy_gradient(logp.view(-1, N), A)
-            gradient = -_flat(torch.autograd.grad(loss, weights, retain_graph=True))
-            error = float(steps.std()) / len(steps) ** 0.5
-            yield MeasuredWeight(name, N, float(steps.mean()), error, gradient)
-
-
-class _LogProbabilities(torch.nn.Module):
-    """The log-probabilities of one maze's rollouts as a function of the weights."""
-
-    def __init__(self, policy: MazePolicy, maze: Mazes, rollouts: Rollouts) -> None:
-        super().__init__()
-        self.model = policy.model
-        self.policy, self.maze, self.rollouts = policy, maze, rollouts
-
-    def forward(self) -> Float[Tensor, " rollouts"]:
-        logp, _ = self.policy.score(self.policy.read(self.maze), self.rollouts)
-        return logp[0]
-
-    def derivative(self, direction: Float[Tensor, " weights"]) -> Float[Tensor, " rollouts"]:
-        """Along a direction of the weights, in one forward-mode pass."""
-        weights = {name: weight.detach() for name, weight in self.named_parameters()}
-        parts = direction.split([weight.numel() for weight in weights.values()])
-        along = {
-            name: part.view_as(weights[name]) for name, part in zip(weights, parts, strict=True)
-        }
-
-        def at(changed: dict[str, Tensor]) -> Tensor:
-            return torch.func.functional_call(self, changed)
-
-        # Fused attention has no forward-mode derivative.
-        with torch.no_grad(), sdpa_kernel(SDPBackend.MATH):
-            return torch.func.jvp(at, (weights,), (along,))[1]
+            yield row, -_flat(torch.autograd.grad(loss, weights, retain_graph=True))
 
 
 # --- The step -----------------------------------------------------------------------------------
@@ -243,22 +208,20 @@ def measure(
         return
     policy = load_policy(start, config)
     rates = rate_gradients(policy)
-    weights, metrics = _weight_tables(config, policy, rates)
-    tables = [
-        *_maze_tables(policy.evaluation_set, rates),
-        *weights,
-        *_step_tables(config, policy, rates),
-    ]
     p = rates.log_p.double().exp()
-    metrics = {"pass@1": float(p.mean()), "log-likelihood": float(rates.log_p.mean())} | metrics
-    whole = pd.concat(tables, ignore_index=True)
+    metrics = {"pass@1": float(p.mean()), "log-likelihood": float(rates.log_p.mean())}
+    weights = _weight_rows(config, policy, rates, metrics)
+    maze, pair = _maze_tables(policy.evaluation_set, rates)
+    whole = pd.concat(
+        [maze, pair, pd.DataFrame(weights), *_step_tables(config, policy, rates)], ignore_index=True
+    )
     empty = {"path": "", "estimator": "", "optimizer": "", "moves": -1, "other": -1, "N": 0}
     whole = whole.fillna(empty).astype(dict.fromkeys(("moves", "other", "N"), np.int64))
     groups = {name: whole[name].to_numpy() for name in whole}
     yield Record(0, metrics, lambda: {"step": torch.tensor(0)}, groups)
 
 
-def _maze_tables(mazes: Mazes, rates: RateGradients) -> list[pd.DataFrame]:
+def _maze_tables(mazes: Mazes, rates: RateGradients) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The tables "maze" and "pair"."""
     cosines = rates.cosines()
     first, second = torch.triu_indices(len(cosines), len(cosines), 1)
@@ -268,7 +231,7 @@ def _maze_tables(mazes: Mazes, rates: RateGradients) -> list[pd.DataFrame]:
         "moves": (mazes.path >= 0).sum(1).numpy(),
         "path": ["".join("UDLR"[move] for move in path if move >= 0) for path in mazes.path],
         "pass_rate": rates.log_p.double().exp().numpy(),
-        "score_norm": lengths(rates.scores).numpy(),
+        "score_norm": rates.scores.double().norm(dim=1).numpy(),
     }
     pair = {
         "kind": "pair",
@@ -276,38 +239,30 @@ def _maze_tables(mazes: Mazes, rates: RateGradients) -> list[pd.DataFrame]:
         "other": second.numpy(),
         "cosine": cosines[first, second].double().numpy(),
     }
-    return [pd.DataFrame(maze), pd.DataFrame(pair)]
+    return pd.DataFrame(maze), pd.DataFrame(pair)
 
 
-def _weight_tables(
-    config: MazeGradientsConfig, policy: MazePolicy, rates: RateGradients
-) -> tuple[list[pd.DataFrame], dict[str, float]]:
-    """The table "weight", row by row, and the metrics."""
+def _weight_rows(
+    config: MazeGradientsConfig, policy: MazePolicy, rates: RateGradients, metrics: dict[str, float]
+) -> list[dict[str, Any]]:
+    """The table "weight"; adds the metrics of each estimator and N."""
+    settings = config.estimators, config.group_sizes, config.groups
     p = rates.log_p.double().exp()
+    measurable = p * config.groups * max(config.group_sizes) >= LEAST_RIGHT
+    metrics["mazes measured"] = float(measurable.sum())
     rows = []
-    names = config.estimators
-    sizes = config.group_sizes
-    groups = config.groups
-    rollouts = groups * max(sizes)
-    measurable = (p * rollouts >= LEAST_RIGHT).nonzero()[:, 0].tolist()
-    # Of each estimator and N: the mean gradients and those of theory, summed over mazes.
-    summed: defaultdict[tuple[str, int], list[Any]] = defaultdict(lambda: [0.0, 0.0])
-    for maze in measurable:
-        score = rates.scores[maze]
-        for each in measured_weights(policy, rates, maze, names, sizes, groups):
-            row = {"kind": "weight", "problem": maze, "pass_rate": float(p[maze])}
-            measured = each._asdict()
-            gradient = measured.pop("gradient")
-            rows.append(row | measured)
-            factor = expected_factor(rates.log_p, estimator(each.estimator), each.N)[maze]
-            sums = summed[each.estimator, each.N]
-            sums[0] += gradient
-            sums[1] += factor * score
-    metrics = {"mazes measured": float(len(measurable))}
+    summed: defaultdict[tuple[str, int], Any] = defaultdict(int)  # over mazes: ours and theory's
+    for maze in measurable.nonzero()[:, 0].tolist():
+        for row, gradient in measured_weights(policy, rates, maze, *settings):
+            rows.append(row)
+            name, N = row["estimator"], row["N"]
+            factor = expected_factor(rates.log_p[maze, None], estimator(name), N)
+            summed[name, N] += torch.stack((gradient, factor * rates.scores[maze])).double()
     for (name, N), (mean, theory) in summed.items():
-        metrics[f"cosine {name} N={N}"] = _cosine(mean, theory)
-        metrics[f"ratio {name} N={N}"] = float(lengths(mean) / lengths(theory))
-    return [pd.DataFrame(rows)], metrics
+        cosine = torch.nn.functional.cosine_similarity(mean, theory, dim=0)
+        metrics[f"cosine {name} N={N}"] = float(cosine)
+        metrics[f"ratio {name} N={N}"] = float(mean.norm() / theory.norm())
+    return rows
 
 
 def _step_tables(
@@ -316,13 +271,12 @@ def _step_tables(
     """The steps of maximum likelihood and of each estimator's mean with the most rollouts."""
     N = max(config.group_sizes)
     before = log_rates_after(policy, torch.zeros_like(rates.scores[0]))
-    factors = {"ml": exact_factor(rates.log_p, objective("ml"))}
+    factors = {"ml": torch.ones_like(rates.log_p)}
     for name in config.estimators:
         factors[name] = expected_factor(rates.log_p, estimator(name), N)
     for name, factor in factors.items():
-        gradient = rates.weighted(factor)
         for rate in config.learning_rates:
-            step = adamw_step(policy, gradient, rate)
+            step = adamw_step(policy, rates.weighted(factor), rate)
             table = {
                 "kind": "step",
                 "problem": np.arange(len(before)),
@@ -335,19 +289,6 @@ def _step_tables(
                 "realised": (log_rates_after(policy, step) - before).numpy(),
             }
             yield pd.DataFrame(table)
-
-
-def lengths(vectors: Float[Tensor, "*rows weights"]) -> Float[Tensor, " *rows"]:
-    """The Euclidean length of each row, summed in float64.
-
-    In float32 a sum over a million weights is off by 1e-4, so that cosines exceed 1.
-    """
-    return torch.linalg.vector_norm(vectors, dim=-1, dtype=torch.float64)
-
-
-def _cosine(a: Float[Tensor, " weights"], b: Float[Tensor, " weights"]) -> float:
-    """The cosine between two vectors; 0 where one of them vanishes."""
-    return float(torch.nn.functional.cosine_similarity(a.double(), b.double(), dim=0))
 
 
 def _flat(parts: tuple[Tensor, ...]) -> Float[Tensor, " weights"]:
