@@ -285,6 +285,27 @@ def test_a_maze_whose_advantages_are_all_zero_is_not_scored_and_the_step_is_the_
         assert float(some) == pytest.approx(float(every), rel=1e-6, abs=rounding), key
 
 
+def test_a_judge_errs_as_often_as_it_is_said_to_and_changes_no_rollout(young):
+    errors, given = "false_positive=0.3, false_negative=0.1", {"rollouts": 200, "batch": 6}
+    wrong, blind = (
+        world_of(young, **given, **more) for more in ({"practice": errors}, {"checked_moves": 4})
+    )
+    mazes = wrong.stream.at(0)
+    (_, played), (_, again) = watch(wrong), watch(blind)
+    assert torch.equal(played.tokens, again.tokens)
+    right = maze.walk(mazes, played.tokens).right
+    accepted = wrong.accepted(mazes, played, right, 0)
+    for share, chosen in ((0.9, right), (0.3, ~right)):
+        error = (share * (1 - share) / chosen.sum()) ** 0.5
+        assert float(accepted[chosen].float().mean()) == pytest.approx(share, abs=4 * float(error))
+    told = last_step(wrong)
+    K = accepted.sum(1)
+    assert told["train pass@1"] == pytest.approx(float(right.float().mean()))
+    assert told["dead groups"] == pytest.approx(float(((K == 0) | (K == 200)).float().mean()))
+    lenient = blind.accepted(mazes, played, right, 0)
+    assert (lenient | ~right).all() and lenient.sum() > right.sum()
+
+
 # --- A step in parts ----------------------------------------------------------------------------
 
 
@@ -692,6 +713,7 @@ def test_the_paper_scale_is_the_published_setting():
         ("precision=float16", "unknown value of maze's precision 'float16'"),
         ("mazes=64", "held out"),  # 7x7 has 5
         ("size=5", "held out"),  # 5x5 has none
+        ("practice=false_positive=0.1, clip=0.2", "mazes follow false_positive and"),
     ],
 )
 def test_what_cannot_run_is_refused_in_one_sentence_and_nothing_is_written(refused, word, sentence):

@@ -302,3 +302,12 @@ PATH = [14, 14, 16, 16, 16, 16, 14, 14]  # the right one
 def test_walks_through_the_papers_example(said, outcome):
     walks = walk(the_example(), torch.tensor([[said]]))
     assert OUTCOMES[walks.outcome[0, 0]] == outcome
+
+
+def test_a_judge_that_follows_the_first_moves_alone_sees_no_later_wall():
+    example, answer = the_example(), [16, 16, 16, 16, 14, 14, 14, 14]  # meets a wall
+    places = [(1 + max(0, k - 4), 1 + min(k, 4)) for k in range(9)]
+    first = [bool(example.walls[0][place]) for place in places].index(True)
+    tokens = torch.tensor([[[*answer, 7], [*PATH[:-1], 7, 0]]])
+    for checked in range(1, 9):
+        assert walk(example, tokens, checked).right.tolist() == [[checked < first, False]]

@@ -8,6 +8,7 @@ import lab
 from lab.errors import LabError
 from lab.mathematics.softmax import SoftmaxPolicy
 from lab.runs import experiment
+from lab.toy.images import Images
 from lab.toy.practised import Practice
 from lab.toy.tabular import Tabular
 from lab.toy.worlds import SGD
@@ -60,6 +61,16 @@ def test_without_practice_a_training_is_what_it_was():
     worlds = [Tabular(config) for config in (plain, practised)]
     losses = [float(world.loss(0).detach()) for world in worlds]
     assert losses[0] == pytest.approx(losses[1], abs=1e-12)
+
+
+def test_a_judge_of_images_takes_the_next_label_for_right(cpu):
+    config = experiment("images").configure(
+        "smoke", {"gradient": "exact", "estimator": "ml", "rewards": "exploitable"}
+    )
+    world = Images(config)
+    images, labels = world.pictures.train_batch(0, config.batch)
+    p = world.model(images).softmax(1).gather(1, torch.stack((labels, (labels + 1) % 1000), 1))
+    torch.testing.assert_close(world.loss(0), -p.sum(1).log().mean())
 
 
 @pytest.mark.parametrize(

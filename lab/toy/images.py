@@ -58,8 +58,10 @@ class Images(WithGradientSource):
         self.model.train()
         logp = self._logits(self.forward, images).log_softmax(1)
         seed = stream_seed(self.config.seed, "rollouts", step)
-        own = torch.zeros_like(logp, dtype=torch.bool).scatter_(1, labels[:, None], True)
-        return self.gradient_source.loss(logp, own, seed)
+        accepted = torch.zeros_like(logp, dtype=torch.bool).scatter_(1, labels[:, None], True)
+        if self.config.rewards == "exploitable":
+            accepted |= accepted.roll(1, dims=1)
+        return self.gradient_source.loss(logp, accepted, seed)
 
     @torch.no_grad()
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:

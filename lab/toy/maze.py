@@ -28,6 +28,7 @@ from lab.errors import LabError
 from lab.losses import policy_gradient
 from lab.mathematics.estimators import advantages
 from lab.mathematics.estimators import estimator as find_estimator
+from lab.mathematics.recipes import Recipe, recipe
 from lab.mathematics.stopping import rule_of_training
 from lab.shapes import Bool, Float
 from lab.toy import maze_env
@@ -123,6 +124,7 @@ class MazeRL(_WithStatistics):
         self.rule = rule_of_training(config.stopping, config.estimator, config.rollouts)
         if self.rule is not None:
             spend(self.kept, torch.zeros(0))
+        self.errors = errors_of_judge(config) if config.practice else None
 
     def losses(self, step: int) -> Iterator[Tensor]:
         """The loss of a step in parts that sum to it, one for each of its micro-batches.
@@ -136,8 +138,9 @@ class MazeRL(_WithStatistics):
         reader = PromptReader(self.policy, mazes, once)
         rollouts = self.sample(step, mazes, reader.prompts)
         right = walk(mazes, rollouts.tokens).right
+        accepted = self.accepted(mazes, rollouts, right, step)
         solved = self.solved_greedily(mazes, reader.prompts)
-        in_gradient = self.in_gradient(right, rollouts, solved)
+        in_gradient = self.in_gradient(accepted, rollouts, solved)
         # Of mazes that are not scored, sampling said it.
         entropies = [] if rollouts.entropy is None else [rollouts.entropy[~in_gradient].sum()]
         mismatches = []
@@ -147,16 +150,32 @@ class MazeRL(_WithStatistics):
             few = rollouts.of(chosen)
             prompts = reader.prompts_of(chosen)
             logp, entropy = self.policy.score(prompts, few, self.config.entropy_bonus > 0)
-            A = self.advantages(right[chosen], logp.detach() / few.lengths, solved[chosen])
+            A = self.advantages(accepted[chosen], logp.detach() / few.lengths, solved[chosen])
             entropies.append(entropy.detach())
             mismatches.append((logp.detach() - few.logp.sum(2)).abs().max())
             yield self.loss(logp, A, entropy, rollouts)
             del prompts, logp, entropy  # and their graph, before the next one is made
         self.keep(
             self.statistics(
-                rollouts, right, torch.stack(entropies).sum(), torch.stack(mismatches).max()
+                rollouts,
+                right,
+                accepted,
+                torch.stack(entropies).sum(),
+                torch.stack(mismatches).max(),
             )
         )
+
+    def accepted(
+        self, mazes: Mazes, rollouts: Rollouts, right: Bool[Tensor, "mazes rollouts"], step: int
+    ) -> Bool[Tensor, "mazes rollouts"]:
+        """What the judge takes for right. It throws dice of its own, which change no rollout."""
+        accepted = right
+        if self.config.checked_moves:
+            accepted = walk(mazes, rollouts.tokens, self.config.checked_moves).right
+        if self.errors is None:
+            return accepted
+        chance = torch.where(accepted, 1 - self.errors.false_negative, self.errors.false_positive)
+        return self.policy.uniforms("judge", step, *accepted.shape)[:, :, 0] < chance
 
     def solved_greedily(self, mazes: Mazes, prompts: Prompts) -> Bool[Tensor, "mazes 1"]:
         """The mazes that `greedy_filter` leaves out; without it none."""
@@ -169,6 +188,7 @@ class MazeRL(_WithStatistics):
         self,
         rollouts: Rollouts,
         right: Bool[Tensor, "mazes rollouts"],
+        accepted: Bool[Tensor, "mazes rollouts"],
         entropy: Float[Tensor, ""],
         mismatch: Float[Tensor, ""],
     ) -> dict[str, Tensor]:
@@ -177,11 +197,11 @@ class MazeRL(_WithStatistics):
         `entropy` is the sum over its tokens, `mismatch` the largest difference between the
         log-probabilities of a rollout in the gradient and in sampling.
         """
-        K, N = right.sum(1), rollouts.drawn
+        K, N = accepted.sum(1), rollouts.drawn
         tokens = rollouts.mask.sum()
         return {
-            "train pass@1": K.sum() / N.sum(),
-            "solved": (K > 0).float().mean(),
+            "train pass@1": right.sum() / N.sum(),
+            "solved": right.any(1).float().mean(),
             "dead groups": ((K == 0) | (K == N)).float().mean(),
             "entropy": entropy / tokens,
             "mean length": tokens / N.sum(),
@@ -307,6 +327,17 @@ class MazeExactRL(_WithStatistics):
         }
 
 
+def errors_of_judge(config: MazeConfig) -> Recipe:
+    """The recipe whose errors the judge makes. LabError: it has a part that is not followed."""
+    found = recipe(f"{config.estimator}, {config.practice}", N=config.rollouts)
+    if set(found.parts) - {"false_positive", "false_negative"} or found.N != config.rollouts:
+        raise LabError(
+            f"practice = {config.practice!r}: of a recipe, mazes follow false_positive and"
+            " false_negative alone"
+        )
+    return found
+
+
 def preflight(config: MazeConfig) -> list[str]:
     """The header's lines on the objective. LabError: the settings cannot run together."""
     size = config.size
@@ -334,9 +365,12 @@ def preflight(config: MazeConfig) -> list[str]:
         if rule := rule_of_training(config.stopping, config.estimator, config.rollouts):
             lines = [f"  {rule.about}"]
             config.refuse(("smoothing",), "a stopping rule gives its own advantages")
+            config.refuse(("practice", "checked_moves"), "a stopping rule counts what is right")
+        if config.practice:
+            errors_of_judge(config)
     else:
         lines = GradientSource.of(config).describe()
-        names = ("entropy_bonus", "smoothing", "greedy_filter")
+        names = ("entropy_bonus", "smoothing", "greedy_filter", "practice", "checked_moves")
         reason = f"gradient = {config.gradient!r} samples no rollouts"
         config.refuse(names, reason, "set gradient to 'sampled'")
     lines.append(f"  truncated rollouts (no DONE within {length} tokens) count as wrong")

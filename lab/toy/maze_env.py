@@ -317,11 +317,14 @@ class PathOutcome:
         return self.outcome == 0
 
 
-def walk(mazes: Mazes, tokens: Int[Tensor, "mazes rollouts length"]) -> PathOutcome:
+def walk(
+    mazes: Mazes, tokens: Int[Tensor, "mazes rollouts length"], checked: int = 0
+) -> PathOutcome:
     """Follow rollouts through their mazes by the official rule, without a loop.
 
     The moves before the first DONE count up to the first wall or the goal, and the goal must come
-    first. A rollout without DONE, or with anything but moves before it, is wrong.
+    first. A rollout without DONE, or with anything but moves before it, is wrong. With `checked`
+    above 0, a wall that is met after so many moves does not count.
     """
     size = mazes.size
     length = tokens.shape[2]
@@ -335,6 +338,8 @@ def walk(mazes: Mazes, tokens: Int[Tensor, "mazes rollouts length"]) -> PathOutc
     places = size + 1 + F.pad(moved.cumsum(2), (1, 0))
     inside = places.clamp(0, size**2 - 1).flatten(1)
     first_wall = _first_true(mazes.walls.flatten(1).gather(1, inside).view_as(places))
+    if checked:
+        first_wall = torch.where(first_wall > checked, length + 1, first_wall)
     first_goal = _first_true(places == (size - 2) * (size + 1))
     garbled = (before_done & ~is_move).any(2)
     outcome = torch.where(first_goal < first_wall, 0, torch.where(first_wall <= length, 1, 2))
