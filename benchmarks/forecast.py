@@ -1,10 +1,10 @@
-"""How well `lab forecast` forecasts, beside four baselines: `python benchmarks/forecast.py`.
+"""How well `lab forecast` forecasts, beside four baselines: `python benchmarks/forecast.py PART ...`.
 
-By the rules of data/forecast/protocol.toml, from the counts in data/forecast and data/outside. With
-`--write` the tables of docs/forecast.md are written anew, and what `lab forecast` says of them;
-`--develop` reads only the trainings that the model was developed on, `--stopping` judges only the
-rule that stops a training by its forecast, and `--others` only what is said of other estimators.
-`--fans` writes those of the explorer.
+By the rules of data/forecast/protocol.toml, from the counts in data/forecast and data/outside. What
+a part measures goes to data/forecast/PART.csv: the forecasts of trainings with the uses develop,
+widen, confirm and again; `stopping`, the rule that stops a training by its forecast; `others`, what
+is said of other estimators. Then docs/forecast.md gets the tables of all parts that were measured,
+and `lab forecast` its words of them; `page` measures nothing, `fans` writes those of the explorer.
 """
 
 import argparse
@@ -33,12 +33,24 @@ from lab.mathematics.forecast import LOG_ODDS, P  # noqa: E402
 from lab.mathematics.stats import mean_interval  # noqa: E402
 from lab.mathematics.weights import induced_weight  # noqa: E402
 from lab.runs import configure  # noqa: E402
-from lab.show.forecast import FURTHEST, MEASURED, fan, gains, mean_draws, measured, visits_of  # noqa: E402
+from lab.show.forecast import (  # noqa: E402
+    FEWEST,
+    FURTHEST,
+    MEASURED,
+    fan,
+    gains,
+    mean_draws,
+    measured,
+    visits_of,
+)
 from lab.toy import images, tabular  # noqa: E402
 from lab.training.records import records  # noqa: E402
 
 FOLDER, PAGE = ROOT / "data" / "forecast", ROOT / "docs" / "forecast.md"
 PROTOCOL = tomllib.loads((FOLDER / "protocol.toml").read_text())
+# What is measured; of stopping by itself the kinds of trainings.
+PARTS = ("develop", "widen", "confirm", "again", "stopping", "others")
+KINDS = ("again", "confirm", "widen", "develop", "simulated")
 Counts = tuple[np.ndarray, np.ndarray]  # n and right, "problems visits"
 # (counts of the first visits, recipe, visits ahead) -> of each later visit the mass at P of each
 # problem, and of some equally likely paths the mean pass rate; ours the populations of the paths
@@ -156,7 +168,7 @@ FORECASTERS: dict[str, Forecaster] = {
 
 
 class Score(NamedTuple):
-    """Log score and coverage of later groups; the mean at the end, and its interval."""
+    """Log score and coverage of later groups; the mean at the last visit, and its interval."""
 
     log_score: float
     coverage: float
@@ -174,7 +186,7 @@ def score(forecaster: Forecaster, counts: Counts, first: int, recipe: str) -> Sc
     n, right = counts
     outside = (1 - PROTOCOL["level"]) / 2
     logs, covered = [], []
-    ahead = n.shape[1] - first
+    ahead = min(n.shape[1] - first, FURTHEST * first)
     later = enumerate(forecaster((n[:, :first], right[:, :first]), recipe, ahead), first)
     for visit, (mass, means) in later:  # noqa: B007
         tried, k = n[:, visit], right[:, visit]
@@ -224,28 +236,26 @@ def trainings(use: str) -> Iterator[tuple[str, str, Counts]]:
 
 def rows_of(use: str) -> pd.DataFrame:
     rows = []
-    for name, recipe, counts in trainings(use):
+    for name, recipe, (n, right) in trainings(use):
         for part in PROTOCOL["fits"]:
-            first = max(2, round(part * counts[0].shape[1]))
+            first = max(2, round(part * n.shape[1]))
+            about = {"training": name, "problems": len(n), "visits": n.shape[1], "part": part}
+            about["known"] = first >= FEWEST
             for by, forecaster in FORECASTERS.items():
-                found = score(forecaster, counts, first, recipe)
-                sizes = {"problems": len(counts[0]), "visits": counts[0].shape[1]}
-                rows.append(
-                    {"training": name, **sizes, "part": part, "by": by, **found._asdict()}
-                    | {"covers": found.covers}
-                )
+                found = score(forecaster, (n, right), first, recipe)
+                rows.append({**about, "by": by, **found._asdict(), "covers": found.covers})
         print(pd.DataFrame(rows[-15:]).round(3).to_string(), file=sys.stderr, flush=True)
     return pd.DataFrame(rows)
 
 
 def summary(table: pd.DataFrame) -> list[str]:
-    """The marks, as lines of a table of Markdown."""
+    """The marks, as lines of a table of Markdown, over the forecasts that the command makes."""
     lines = [
         "| first part | by | log score | ours better by | coverage | mean at the end inside"
         " | dead groups inside |",
         "|---|---|---|---|---|---|---|",
     ]
-    for part, of_part in table.groupby("part"):
+    for part, of_part in table[table["known"]].groupby("part"):
         mine = of_part[of_part["by"] == "lab forecast"].set_index("training")
         for by in FORECASTERS:
             rows = of_part[of_part["by"] == by].set_index("training")
@@ -274,6 +284,7 @@ def by_training(table: pd.DataFrame) -> list[str]:
         others = rows[rows["by"] != "lab forecast"]
         best = others.loc[others["log_score"].idxmax()]
         outside = "" if mine["covers"] else ", outside"
+        outside += "" if mine["known"] else "; not told"
         lines.append(
             f"| {name} | {mine['problems']}, {mine['visits']} | {part:.0%} |"
             f" {mine['log_score']:.3f} | {best['log_score']:.3f} ({best['by']}) |"
@@ -304,6 +315,8 @@ def first_stops(counts: Counts, recipe: str, rates: np.ndarray) -> dict[float, S
     stops: dict[float, Stopped] = {}
     for part in rule["parts"]:
         seen = max(2, round(part * visits))
+        if seen < FEWEST:  # the rest is not known
+            continue
         last = min(visits, seen + rule["ahead"] * seen)
         found = model.fit(n[:, :seen], right[:, :seen], recipe)
         *_, later = found.later(last - seen)
@@ -353,14 +366,14 @@ def stops(kind: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def stopping_lines(tables: dict[str, pd.DataFrame]) -> list[str]:
+def stopping_lines(stops: pd.DataFrame) -> list[str]:
     """The rule's table in Markdown."""
     lines = [
         "| trainings | no gain above | stopped | of them gained more within the visits ahead |"
         " to the end | first stop, mean part of the visits |",
         "|---|---|---|---|---|---|",
     ]
-    for kind, table in tables.items():
+    for kind, table in stops.groupby("kind", sort=False):
         groups = [(kind, table)]
         if kind == "simulated":
             groups += [(f"simulated, {name}", part) for name, part in table.groupby("name")]
@@ -515,26 +528,22 @@ def fans() -> str:
 
 def held(ours_: pd.DataFrame) -> str:
     """What `lab forecast` says of its forecasts: how often the mean at the end was inside."""
-    words = [
-        f"{rows['covers'].sum()} ({(1 - part) / part:g} times as far ahead as was seen)"
-        for part, rows in sorted(ours_.groupby("part"), reverse=True)
-        if (1 - part) / part <= FURTHEST
-    ]
+    known = ours_[ours_["known"]].groupby("part")["covers"]
+    words = [f"{each.sum()} of {len(each)} after {part:.0%} of the visits" for part, each in known]
     return (
-        f"of {ours_['training'].nunique()} trainings that the model was not chosen on,"
-        f" {' and '.join(words)} ended with their mean in its interval; what another estimator, N"
-        " or learning rate would have done is not known (docs/forecast.md)"
+        f"of forecasts of {ours_['training'].nunique()} trainings that nothing was chosen on,"
+        f" {', '.join(words)} held the mean at their end (docs/forecast.md)"
     )
 
 
-def what_it_stopped(confirm: pd.DataFrame) -> str:
+def what_it_stopped(unseen: pd.DataFrame) -> str:
     """What `lab forecast --stop-when` says of its rule."""
     words = []
-    for least, rows in confirm.groupby("least"):
+    for least, rows in unseen.groupby("least"):
         stopped = rows.dropna()
         gained = (stopped["gain"] > least).sum()
         words.append(f"with {least:g} {len(stopped)}, of which {gained} gained more")
-    trainings = confirm["name"].nunique()
+    trainings = unseen["name"].nunique()
     return (
         f"of {trainings} recorded trainings this rule stopped {'; '.join(words)} (docs/forecast.md)"
     )
@@ -547,36 +556,42 @@ def written(page: str, mark: str, lines: list[str]) -> str:
     return before + block + rest.partition("<!-- end -->")[2] if rest else page
 
 
+def measure(part: str) -> pd.DataFrame:
+    """The table of a part."""
+    if part == "others":
+        return others()
+    if part == "stopping":
+        return pd.concat(stops(kind).assign(kind=kind) for kind in KINDS)
+    return rows_of(part)
+
+
+def page() -> None:
+    """Write the tables of all parts that were measured, and what `lab forecast` says of them."""
+    text, told = PAGE.read_text(), measured()
+    for part in PARTS:
+        if not (FOLDER / f"{part}.csv").exists():
+            continue
+        table = pd.read_csv(FOLDER / f"{part}.csv")
+        if part == "others":
+            text = written(text, part, others_lines(table))
+        elif part == "stopping":
+            text = written(text, part, stopping_lines(table))
+            told["stopped"] = what_it_stopped(table[table["kind"].isin(["again", "confirm"])])
+        else:
+            text = written(text, part, summary(table))
+            text = written(text, f"{part}, each", by_training(table))
+            if part == "again":
+                told["held"] = held(table[table["by"] == "lab forecast"])
+    PAGE.write_text(text)
+    MEASURED.write_text(json.dumps(told, indent=1) + "\n")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--write", action="store_true")
-    parser.add_argument("--develop", action="store_true")
-    parser.add_argument("--stopping", action="store_true")
-    parser.add_argument("--others", action="store_true")
-    parser.add_argument("--fans", action="store_true")
-    asked = parser.parse_args()
-    if asked.fans:
-        FANS.write_text(fans())
-        sys.exit()
-    page, told = PAGE.read_text(), measured()
-    blocks: dict[str, list[str]] = {}
-    uses = ["develop"] if asked.develop else ["develop", "confirm"]
-    if asked.stopping or asked.others:
-        uses = []
-    for use in uses:
-        table = rows_of(use)
-        blocks |= {use: summary(table), f"{use}, each": by_training(table)}
-        if use == "confirm":
-            told["held"] = held(table[table["by"] == "lab forecast"])
-    if not asked.develop and not asked.stopping:
-        blocks["others"] = others_lines(others())
-    if not asked.develop and not asked.others:
-        found = {kind: stops(kind) for kind in ("confirm", "develop", "simulated")}
-        blocks["stopping"] = stopping_lines(found)
-        told["stopped"] = what_it_stopped(found["confirm"])
-    for mark, lines in blocks.items():
-        print(*lines, sep="\n")
-        page = written(page, mark, lines)
-    if asked.write:
-        PAGE.write_text(page)
-        MEASURED.write_text(json.dumps(told, indent=1) + "\n")
+    parser.add_argument("parts", nargs="+", choices=[*PARTS, "page", "fans"], metavar="PART")
+    for asked in parser.parse_args().parts:
+        if asked == "fans":
+            FANS.write_text(fans())
+        elif asked != "page":
+            measure(asked).to_csv(FOLDER / f"{asked}.csv", index=False, float_format="%.5g")
+    page()

@@ -11,9 +11,9 @@ from lab.errors import LabError
 from lab.mathematics import forecast
 from lab.mathematics.forecast import LOG_ODDS, P, fit
 from lab.project import CHECKOUT
-from lab.runs import Run, configure, train
+from lab.runs import Run, configure, train, training
 from lab.runs.progress import say
-from lab.show.forecast import draw, gains, measured, visits_of
+from lab.show.forecast import Watch, draw, gains, measured, visits_of
 from lab.show.forecast import forecast as report
 
 
@@ -114,7 +114,7 @@ def test_a_report_of_a_file_with_mixed_sizes(tmp_path):
     table(n, right).to_csv(tmp_path / "training.csv", index=False)
     found = report(tmp_path / "training.csv", ahead=3, rollouts=4)
     assert found.table["visit"].max() == 9 and "not known" in found.lines()[-1]
-    assert found.stop is None and "stop" not in "".join(found.lines())
+    assert found.stop is None and "go on" not in "".join(found.lines())
     later = found.table[found.table["visit"] > 6]
     assert (later["low"] <= later["mean"]).all() and (later["mean"] <= later["high"]).all()
     rows = pd.DataFrame(json.loads(found.json())["problems"])
@@ -175,10 +175,20 @@ def test_a_training_tells_its_fan_to_the_end_and_is_what_it_is_without(runs, cap
     assert main(["--runs", str(runs / "watched"), "train", "tabular", *words, "--forecast"]) == 0
     said = capsys.readouterr().out
     told = re.findall(r"│.* at visit (\d), forecast .* at visit (\d)", said)
-    assert told == [("2", "5"), ("3", "5"), ("4", "5")]
+    assert told == [("4", "5")] and said.count("the rest is not known before visit 4") == 2
     assert said.count("no forecast yet: ") == 1  # before the second visit
     (path,) = (runs / "watched" / "tabular").iterdir()
     pd.testing.assert_frame_equal(Run(path).table(), plain)
+
+
+def test_groups_are_written_for_a_forecast_only_while_it_has_time(runs, monkeypatch):
+    wrote, write = [], training._write_groups
+    monkeypatch.setattr("lab.show.forecast.FREE", 0.0)
+    monkeypatch.setattr("lab.show.forecast.OF_TIME", 0.0)
+    monkeypatch.setattr(training, "_write_groups", lambda *given: wrote.append(write(*given)))
+    given = {"steps": 8, "log_every": 1, "problems": 8, "scale": "smoke"}
+    train(configure("tabular", **given), watch=Watch())
+    assert len(wrote) == 2  # for the first record, and with the checkpoint at the end
 
 
 def test_in_a_notebook_the_fan_stands_beside_the_bar():
@@ -229,6 +239,21 @@ def test_a_forecast_far_beyond_what_was_seen_is_refused(tmp_path):
     table(*simulated(problems=40, visits=3)).to_csv(tmp_path / "short.csv", index=False)
     with pytest.raises(LabError, match="at most 4 times"):
         report(tmp_path / "short.csv", ahead=13)
+
+
+def test_before_the_fourth_visit_the_rest_is_not_known(tmp_path):
+    n, right = simulated(problems=40, visits=3)
+    table(n, right).to_csv(tmp_path / "short.csv", index=False)
+    found = report(tmp_path / "short.csv")
+    assert "not known: how it goes on, before 4 visits" in "\n".join(found.lines())
+    assert found.line().endswith("│ {:.3f} at visit 3, the rest is not known before visit 4".format(
+        right[:, -1].mean() / 8
+    ))  # fmt: skip
+    told = json.loads(found.json())
+    assert len(told["numbers"]) == 3 and len(told["not known"]) == 2
+    assert {*told["problems"][0]} == {"problem", "n", "right"}
+    assert "the rest is not known" in [each.get_text() for each in draw(found).axes[0].texts or
+        draw(found).axes[0].get_legend().get_texts()]  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", [(1, 5), (5, 1)])

@@ -1,7 +1,8 @@
-"""The counts of the trainings of protocol.toml: `python data/forecast/build.py [--train]`.
+"""The counts of the trainings of protocol.toml: `python data/forecast/build.py [USE ...]`.
 
-With --train those that have not finished are trained (about half an hour of one core).
-counts.parquet then holds of every group its training, problem, visit, n and right.
+Those with these uses that have not finished are trained (about ten minutes of one core each).
+counts.parquet then holds of every group its training, problem, visit, n and right: of the runs that
+are here, and of the others as before.
 """
 
 import subprocess
@@ -41,17 +42,20 @@ def counts(run: Run) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
+    recorded = pd.read_parquet(HERE / "counts.parquet")
     tables = []
     for training in tomllib.loads((HERE / "protocol.toml").read_text())["training"]:
         if "command" not in training:  # others' trainings are in data/outside
             continue
         name, *values = training["command"].split()
-        if "--train" in sys.argv:
+        if training["use"] in sys.argv[1:]:
             command = [sys.executable, "-m", "lab", "train", name, *values]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         run = Run.of(configure(name, **read_assignments(values)))
         if run.finished:
             tables.append(counts(run).assign(training=training["name"]))
         else:
-            print(f"{training['name']} has not been trained")
+            tables.append(recorded[recorded["training"] == training["name"]])
+            if tables[-1].empty:
+                print(f"{training['name']} has not been trained")
     pd.concat(tables).to_parquet(HERE / "counts.parquet", compression="zstd", index=False)

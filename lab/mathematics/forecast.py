@@ -36,8 +36,8 @@ ENOUGH = 200  # problems that tell s, `noise` and g
 LARGEST_SHIFT = 0.5  # standard deviation of the normal prior of a shift
 EXPONENTS = np.linspace(0, 1.5, 7)
 SHOCKS = np.array([0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16])  # noise of a shift
-# What the power itself leaves open of the sum of shifts to come, for each e-fold of visits.
-MISFIT = 0.3
+# What the power itself leaves open of a mean shift to come, in root mean squares of those seen.
+MISFIT = 0.5
 PATHS = 15
 
 
@@ -249,11 +249,14 @@ def _paths(
     """The sums of the next shifts: at each visit equally likely quantiles of what they may be.
 
     A shift is size · visit^-exponent plus noise; the size has a normal prior, the exponent a flat
-    one, the noise t a prior proportional to 1/(1 + (t/0.05)²).
+    one, the noise t a prior proportional to 1/(1 + (t/0.05)²). That no power holds for ever leaves
+    open more, the farther ahead.
     """
     from scipy.special import ndtr
 
     seen, visits = len(shifts), np.arange(1, len(shifts) + ahead + 1)
+    steps = np.arange(1, ahead + 1)
+    misfit = MISFIT**2 * (shifts**2).mean() * steps**2 * np.log1p(steps / (seen + 1))
     log_chances, means, deviations = [], [], []
     for exponent in EXPONENTS:
         power = visits**-exponent
@@ -264,8 +267,7 @@ def _paths(
             pull = (power[:seen] * shifts / variance).sum()
             fits = np.log(variance).sum() + np.log(precision) + (shifts**2 / variance).sum()
             log_chances.append((pull**2 / precision - fits) / 2 - np.log1p((shock / 0.05) ** 2))
-            sums, steps = np.cumsum(power[seen:]), np.arange(1, ahead + 1)
-            misfit = (MISFIT * pull / precision * sums) ** 2 * np.log1p(steps / (seen + 1))
+            sums = np.cumsum(power[seen:])
             means.append(pull / precision * sums)
             deviations.append(np.sqrt(sums**2 / precision + shock**2 * steps + misfit))
     weights = np.exp(np.array(log_chances) - max(log_chances))

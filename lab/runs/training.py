@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,6 +39,8 @@ WRITE_TIME_FACTOR = 20.0
 # Environment: checkpoint_minutes and keep_checkpoints of this process and of those it starts.
 MINUTES = "LAB_CHECKPOINT_MINUTES"
 KEPT = "LAB_KEEP_CHECKPOINTS"
+# Called with a run's folder, and with what writes its groups there; what it says is shown.
+Watcher = Callable[[Path, Callable[[], None]], str]
 ROLLOUTS = {  # the columns of rollouts/step-NNNNNNNN.parquet
     "step": "int32",
     "problem": "string",
@@ -60,7 +63,7 @@ def train(
     checkpoint_minutes: float | None = None,
     view: str = "",
     lines: bool = False,
-    watch: Callable[[Path], str] | None = None,
+    watch: Watcher | None = None,
 ) -> Run:
     """Train a configuration into its run folder and return it; a finished run is not repeated.
 
@@ -70,7 +73,7 @@ def train(
     | `checkpoint_minutes` | minutes between checkpoints; 0: after every step |
     | `view` | logger that also shows the records, see `lab.runs.loggers` |
     | `lines` | print a line at each record |
-    | `watch` | says more of the run's folder at a record, such as `lab.show.forecast.Watch()` |
+    | `watch` | says more of the run at a record, such as `lab.show.forecast.Watch()` |
 
     With a `folder`, done.json is left to `lab run`, which writes it after the notebook's last cell.
     Without `checkpoint_minutes` the environment variable LAB_CHECKPOINT_MINUTES counts; without
@@ -106,7 +109,7 @@ class Shown(NamedTuple):
 
     view: str
     lines: bool
-    watch: Callable[[Path], str] | None
+    watch: Watcher | None
 
 
 class Pace:
@@ -230,8 +233,7 @@ def _continue(
                     first = list(output.metrics.items())[:3]
                     bar.set_postfix({key: f"{value:.3g}" for key, value in first}, refresh=False)
                     if shown.watch and output.step != speed.total:
-                        _write_groups(run, groups)  # which it reads
-                        say(bar, shown.watch(run.path))
+                        say(bar, shown.watch(run.path, partial(_write_groups, run, groups)))
                 bar.update(output.step - bar.n)
                 if pace.due or request.due:
                     save(output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,11 +24,14 @@ from lab.show.audit import read_counts
 
 LEVEL = 0.9
 MOST = 200  # visits ahead
+FEWEST = 4  # visits; after fewer the rest is not known
 FURTHEST = 4  # times the visits that were seen
 SHARE = 0.9  # of the problems that a visit must have
 FREE, OF_TIME = 30.0, 0.1  # seconds, and part of its time, that forecasts may take of a training
 LOOK = 5.0  # seconds between two looks at what another process writes
+COLUMNS = ["visit", "mean", "low", "high"]
 BARS = "▁▂▃▄▅▆▇█"
+NOT_KNOWN = "what another estimator, N, gate, stopping rule or learning rate would have done"
 MEASURED = Path(__file__).with_name("forecast_measured.json")  # benchmarks/forecast.py writes it
 
 
@@ -39,6 +42,7 @@ class Forecast:
     `table` has a row for each visit: the mean pass rate, and low and high of its 90% interval, nan
     where it was seen. `problems` has a row for each problem: its n and right so far, and at the
     last visit its pass rate, the 90% interval of the right ones of a group, and the chance of none.
+    `not_known` says what cannot be told: where the rest is among it, nothing of it is in either.
     `gain` is what the mean will have risen by at the last visit at most, with the chance of 90%,
     and `least` the gain below which the rule stops; None without a rule.
     """
@@ -47,7 +51,8 @@ class Forecast:
     table: pd.DataFrame
     problems: pd.DataFrame
     seen: int
-    gain: float
+    not_known: list[str]
+    gain: float = np.nan
     least: float | None = None
 
     @property
@@ -68,15 +73,16 @@ class Forecast:
             height = (means.iloc[at] - ends.min()) / max(ends.max() - ends.min(), 1e-9)
             parts.append("".join(BARS[int(h * (len(BARS) - 1))] for h in height))
         now, (visit, mean, low, high) = self.table["mean"][~later].iloc[-1], self.table.iloc[-1]
-        return (
-            f"{'│'.join(parts)} {now:.3f} at visit {self.seen}, forecast {mean:.3f} [{low:.3f},"
-            f" {high:.3f}] at visit {visit:.0f}"
-        )
+        rest = f"forecast {mean:.3f} [{low:.3f}, {high:.3f}] at visit {visit:.0f}"
+        if not later.any():
+            rest = f"the rest is not known before visit {FEWEST}"
+        return f"{'│'.join(parts)} {now:.3f} at visit {self.seen}, {rest}"
 
     def lines(self) -> list[str]:
         """The report, line by line."""
         later = self.table[self.table["visit"] > self.seen]
-        rows = later.iloc[sorted({round(part * (len(later) - 1)) for part in (0, 0.25, 0.5, 1)})]
+        at = {round(part * (len(later) - 1)) for part in (0, 0.25, 0.5, 1)} if len(later) else ()
+        rows = later.iloc[sorted(at)]
         before = self.table[self.table["visit"] == self.seen].iloc[0]
         lines = [f"visit {self.seen}, the last that was seen: mean pass rate {before['mean']:.3f}"]
         for visit, mean, low, high in rows.itertuples(index=False):
@@ -90,13 +96,14 @@ class Forecast:
                 f" 90% of the forecast is at most {self.gain:+.3f}",
                 measured()["stopped"],
             ]
-        return [*self.notes, "", *lines, "", measured()["held"]]
+        unknown = [f"not known: {each}" for each in self.not_known]
+        return [*self.notes, "", *lines, "", measured()["held"], *unknown]
 
     def json(self) -> str:
         """All of it, as a JSON document."""
         numbers = self.table.astype(object).where(self.table.notna(), None)
         parts = {"notes": [*self.notes, measured()["held"]], "numbers": numbers.to_dict("records")}
-        parts["problems"] = self.problems.to_dict("records")
+        parts |= {"problems": self.problems.to_dict("records"), "not known": self.not_known}
         if self.stop is not None:
             parts["stop"] = {"least": self.least, "gain": self.gain, "stop": self.stop}
         return json.dumps(parts, indent=1, ensure_ascii=False)
@@ -168,6 +175,7 @@ def forecast(
     """Forecast the next `ahead` visits of every problem.
 
     By default those that are left of a run of the lab that is under way, else as many as were seen.
+    After fewer than FEWEST visits the rest is not known, and nothing is fitted.
     `path` is what `lab.show.audit.read_counts` reads. `estimator` is what the training uses, by
     default that of a run of the lab. What a group will show is said of groups of `rollouts`, by
     default the most frequent n. With `least` comes a rule: stop where no gain of the mean above it
@@ -193,11 +201,17 @@ def forecast(
     if least is not None:
         real("stop_when", least, 0, 1)
     N = whole("rollouts", rollouts or int(np.bincount(n[n > 0]).argmax()), least=2)
-    found = fit(n, right, estimator)
     rows = []
     for visit, (tried, solved) in enumerate(zip(n.T, right.T, strict=True), 1):
         there = tried > 0
         rows.append((visit, float((solved[there] / tried[there]).mean()), np.nan, np.nan))
+    problems = pd.DataFrame({"problem": names, "n": n.sum(axis=1), "right": right.sum(axis=1)})
+    if seen < FEWEST:
+        why = f"{path}: {seen} visits of {len(n)} problems"
+        rest = f"how it goes on, before {FEWEST} visits of every problem (docs/forecast.md)"
+        table = pd.DataFrame(rows, columns=COLUMNS)
+        return Forecast([why, *counts.notes], table, problems, seen, [rest, NOT_KNOWN])
+    found = fit(n, right, estimator)
     for later, mean, low, high in fan(found, ahead, N):
         rows.append((later.visit, mean, low, high))
     return Forecast(
@@ -207,9 +221,10 @@ def forecast(
             *counts.notes,
             _said(found, estimator),
         ],
-        pd.DataFrame(rows, columns=["visit", "mean", "low", "high"]),
-        _of_problems(names, n, right, later, N),
+        pd.DataFrame(rows, columns=COLUMNS),
+        problems.assign(**_of_problems(later, N)),
         seen,
+        [NOT_KNOWN],
         float(np.quantile(gains(found, later), LEVEL)),
         least,
     )
@@ -218,19 +233,21 @@ def forecast(
 class Watch:
     """A line on how a running training goes on, said beside its records: `Forecast.line`.
 
-    Called with its folder after each record; "" where there is nothing new to say, as before the
-    second visit, or where forecasts took half a minute and a tenth of the time already. What keeps
-    it from a forecast is said once.
+    Called with its folder after each record, and with what writes its groups there, if it has not;
+    "" where there is nothing new to say, as before the second visit, or where forecasts, and
+    writing for them, took half a minute and a tenth of the time already. What keeps it from a
+    forecast is said once.
     """
 
     def __init__(self, choice: Choice | None = None) -> None:
         self.choice = choice
         self.began, self.spent, self.told = time.monotonic(), 0.0, ""
 
-    def __call__(self, path: Path) -> str:
+    def __call__(self, path: Path, write_groups: Callable[[], None] = lambda: None) -> str:
         began = time.monotonic()
         if self.spent > FREE + OF_TIME * (began - self.began):
             return ""
+        write_groups()
         try:
             line = forecast(path, choice=self.choice).line()
         except LabError as error:
@@ -299,20 +316,17 @@ def _visits(path: Path, counts: Counts) -> tuple[np.ndarray, np.ndarray, np.ndar
     return n, right, np.array(counts.problems)[np.unique(problem, return_index=True)[1]]
 
 
-def _of_problems(
-    names: np.ndarray, n: np.ndarray, right: np.ndarray, last: Later, N: int
-) -> pd.DataFrame:
-    """What each problem showed, and what its group of N at the last visit may show."""
+def _of_problems(last: Later, N: int) -> dict[str, np.ndarray]:
+    """What each problem's group of N at the last visit may show."""
     from scipy.stats import binom
 
     below = (last.mass @ binom.pmf(np.arange(N + 1), N, P[:, None])).cumsum(axis=1)
-    table = pd.DataFrame({"problem": names, "n": n.sum(axis=1), "right": right.sum(axis=1)})
-    return table.assign(
-        rate=(last.mass @ P).round(4),
-        low=(below < (1 - LEVEL) / 2).sum(axis=1),
-        high=(below < (1 + LEVEL) / 2).sum(axis=1),
-        none=below[:, 0].round(4),
-    )
+    return {
+        "rate": (last.mass @ P).round(4),
+        "low": (below < (1 - LEVEL) / 2).sum(axis=1),
+        "high": (below < (1 + LEVEL) / 2).sum(axis=1),
+        "none": below[:, 0].round(4),
+    }
 
 
 def _said(found: Fit, estimator: str | None) -> str:
@@ -330,7 +344,8 @@ def draw(report: Forecast) -> Figure:
     table = report.table
     before, after = table[table["visit"] <= report.seen], table[table["visit"] > report.seen]
     axes.plot(before["visit"], before["mean"], color="C0", marker=".", label="seen")
-    axes.plot(after["visit"], after["mean"], color="C0", linestyle="--", label="forecast, 90%")
+    rest = "forecast, 90%" if len(after) else "the rest is not known"
+    axes.plot(after["visit"], after["mean"], color="C0", linestyle="--", label=rest)
     axes.fill_between(after["visit"], after["low"], after["high"], color="C0", alpha=0.2)
     axes.set(xlabel="visit", ylabel="mean pass rate", ylim=(0, 1))
     axes.legend()
