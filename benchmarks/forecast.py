@@ -1,4 +1,4 @@
-"""How well `lab forecast` forecasts, beside four baselines: `python benchmarks/forecast.py PART ...`.
+"""How well `lab forecast` forecasts, beside four baselines: `python benchmarks/forecast.py PART`.
 
 By the rules of data/forecast/protocol.toml, from the counts in data/forecast and data/outside. What
 a part measures goes to data/forecast/PART.csv: the forecasts of trainings with the uses develop,
