@@ -47,8 +47,8 @@ export const fan = {
     "A visit is a turn of a problem: its next group of answers. The forecast lets the log-odds of every problem wander, " +
       "with a shift that all share and that follows a power of the visit; what is not known of it makes the fan. It looks " +
       "at most four times as far ahead as was seen.",
-    "The fans are those of lab forecast, written down: the page computes none. On 15 trainings that the model was not " +
-      "chosen on, docs/forecast.md counts how often they held. After a tenth of a training they promise too much.",
+    "The fans are those of lab forecast, written down: the page computes none. On trainings that nothing was chosen " +
+      "on, docs/forecast.md counts how often they held. Before the fourth visit there is none.",
   ],
   workbench: () => ({ panel: "files" }),
 
