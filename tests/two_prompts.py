@@ -59,7 +59,6 @@ def trainer(
     kind="ObjectiveTrainer",
     rewards=REWARDS,
     said=None,
-    greedy=None,
     logps=False,
     config=(),
     **options,
@@ -100,21 +99,16 @@ def trainer(
     )
 
     def roll_out(prompts, trainer):
-        made = {
+        return {
             "prompt_ids": tokenizer(prompts)["input_ids"],
             "completion_ids": said,
             "logprobs": [[-1.0] * len(ids) for ids in said] if logps else None,
         }
-        return made | ({"greedy": greedy} if greedy else {})
 
-    def reward(completions, **_):
-        return (
-            [1.0 if text == "right" else 0.0 for text in completions]
-            if completions == greedy
-            else rewards
-        )
+    def reward(**_):
+        return rewards
 
-    made = getattr(ours, kind)(
+    return getattr(ours, kind)(
         *([options.pop("estimator")] if "estimator" in options else []),
         model=model,
         args=args,
@@ -122,7 +116,6 @@ def trainer(
         processing_class=tokenizer,
         **{"reward_funcs": [reward], "rollout_func": roll_out} | options,
     )
-    return made
 
 
 def by_hand(model, tokenizer, said) -> torch.Tensor:

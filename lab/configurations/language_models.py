@@ -124,8 +124,6 @@ class LanguageModelConfig(Config):
         choices=("none", "token_truncate", "token_mask", "sequence_truncate", "sequence_mask"),
         default="none",
     )
-    smoothing: float = setting("coefficient c of differential smoothing", least=0.0, most=10.0)
-    greedy_filter: bool = setting("SELF: train only on problems whose greedy answer is wrong")
     aggregation: str = setting(
         "how the loss is averaged over tokens; sequence-sum divides by the constant max_tokens",
         choices=("token-mean", "sequence-mean", "sequence-sum"),
@@ -148,10 +146,6 @@ class LanguageModelConfig(Config):
         "is the policy that sampled the batch, as in the official code",
         least=0,
         most=1_000_000,
-    )
-    grpo: str = setting(
-        "trainer=trl: more options of TRL's GRPOConfig, such as delta=4.0, adam_beta2=0.95",
-        default="",
     )
     temperature: float = setting("sampling temperature of rollouts", least=0.01, most=10.0)
     top_p: float = setting("nucleus sampling threshold of rollouts", least=0.001, most=1.0)

@@ -22,6 +22,12 @@ FORMER = {
 PRESENT = {former: present for present, former in FORMER.items()}
 # Parameters that are no more, with the value that every recorded run has of them.
 GONE = {"start_from": "", "start_sha256": "", "rewards": "binary", "stopping": "", "cache": ""}
+GONE |= {"smoothing": 0.0, "greedy_filter": False}  # mazes have them
+# Those that the hash is of, by a parameter of the same experiment.
+HASHED = {
+    "folder_of_images": {"cache": ""},
+    "aggregation": {"smoothing": 0.0, "greedy_filter": False},
+}
 
 
 def without_gone(given: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
@@ -74,5 +80,7 @@ def in_former_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
     >>> in_former_names({"estimator": "maxrl", "seed": 1})
     {'objective': 'maxrl', 'seed': 1}
     """
-    of_images = {"cache": ""} if "folder_of_images" in parameters else {}
-    return of_images | {FORMER.get(key, key): value for key, value in parameters.items()}
+    hashed = {FORMER.get(key, key): value for key, value in parameters.items()}
+    for key in HASHED.keys() & parameters.keys():
+        hashed |= HASHED[key]
+    return hashed

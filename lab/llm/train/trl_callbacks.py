@@ -28,7 +28,6 @@ from lab.llm.engines.model_costs import micro_batches
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.evaluation import evaluate, evaluation_is_due, record_is_due
-from lab.llm.train.grpo_options import SAME, grpo_options
 from lab.llm.train.optimizer import learning_rate, set_learning_rate
 from lab.llm.train.rollouts import rollout_columns
 from lab.llm.train.task import judged, problems_of, problems_of_step
@@ -38,6 +37,16 @@ from lab.training.checkpoint import current_state, restore, with_prefix
 from lab.training.device import compute_device
 from lab.training.records import Pause, Record, Standing
 
+# TRL's options that mean the same as a setting; docs/trl.md has the others too.
+SAME = {
+    "entropy_coef": "entropy_bonus",
+    "epsilon": "clip",
+    "max_completion_length": "max_tokens",
+    "num_generations": "rollouts",
+} | {
+    name: name
+    for name in ("learning_rate", "max_grad_norm", "seed", "temperature", "top_p", "weight_decay")
+}
 # The settings' names of loss aggregations, and TRL's.
 AGGREGATIONS = {"token-mean": "dapo", "sequence-mean": "grpo", "sequence-sum": "dr_grpo"}
 # TRL's names of metrics, and those under which the other worlds record them.
@@ -48,7 +57,6 @@ METRIC_NAMES = {
     "dead_groups": "dead groups",
     "induced_weight": "induced weight",
     "logp_mismatch": "log-probability mismatch",
-    "greedy_solved": "greedy solved",
     "log_ratio": "log-ratio",
 }
 # Prefixes of TRL's metrics that are not recorded: duplicates, and counts that start with TRL.
@@ -114,11 +122,7 @@ class TRLRun(_TrainerCallback):
             for row in problems_of_step(config.seed, step, config.prompts, len(self.problems))
         ]
         kind: Any = ObjectiveTrainer
-        options: dict[str, Any] = {
-            "estimator": config.estimator,
-            "smoothing": config.smoothing,
-            "greedy_filter": config.greedy_filter,
-        }
+        options: dict[str, Any] = {"estimator": config.estimator}
         if config.estimator == "pacs":
             kind = PACSTrainer
             options = {
@@ -172,7 +176,6 @@ class TRLRun(_TrainerCallback):
             report_to=[],
             disable_tqdm=True,
             **{name: getattr(config, ours) for name, ours in SAME.items()},
-            **grpo_options(config),
         )
 
     def correctness_reward(
@@ -190,15 +193,10 @@ class TRLRun(_TrainerCallback):
         # The random stream of a prompt follows from its place in the whole run.
         first = trainer.step // config.updates * len(unique_prompts)
         sampling = Sampling(N, config.temperature, config.top_p, config.max_tokens, config.seed)
-        columns: dict[str, list] = {}
         with self.engine.current() as engine:
             groups = engine.sample(unique_prompts, sampling, first)
-            if config.greedy_filter:
-                greedy = Sampling(1, 0.0, 1.0, config.max_tokens, config.seed)
-                greedy_groups = engine.sample(unique_prompts, greedy)
-                columns["greedy"] = [answer.text for [answer] in greedy_groups for _ in range(N)]
             prompt_ids = encode_prompts(engine, unique_prompts, config.max_tokens)
-        return columns | {
+        return {
             "prompt_ids": [ids for ids in prompt_ids for _ in range(N)],
             "completion_ids": [list(answer.ids) for group in groups for answer in group],
             "logprobs": [list(answer.logp) for group in groups for answer in group],
