@@ -13,7 +13,7 @@ from refusals import refusal
 
 from lab.llm.engines.base import Sampling
 from lab.llm.evals.evaluation_metrics import counts, summary
-from lab.llm.evals.evaluation_tables import Row, caption, latex, markdown
+from lab.llm.evals.evaluation_tables import Row, caption, markdown
 from lab.mathematics import counts as of_counts
 from lab.mathematics import metrics, stats
 from lab.mathematics.stats import Interval
@@ -239,26 +239,7 @@ def test_a_markdown_table_has_a_cell_a_metric_and_its_problems():
     ]
 
 
-def test_a_latex_table_is_well_formed_and_escapes_what_latex_would_read():
-    odd = Row(r"[a]*{b}\c~d^e #1 $x$ 50% | _", "s", {"pass^8": interval(0.5)})
-    assert latex([odd], "95% & more.").splitlines() == [
-        r"\begin{table}",
-        r"\centering",
-        r"\caption{95\% \& more.}",
-        r"\begin{tabular}{llrr}",
-        r"\toprule",
-        r"model & set & problems & pass\textasciicircum{}8 \\",
-        r"\midrule",
-        # Without the braces, LaTeX would read [a] as an argument of the line break before it.
-        r"{}[a]*\{b\}\textbackslash{}c\textasciitilde{}d\textasciicircum{}e \#1 \$x\$ 50\%"
-        r" \textbar{} \_ & s & 500 & 0.500 [0.490, 0.510] \\",
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-    ]
-
-
 def test_columns_choose_the_metrics_and_an_unknown_one_is_refused():
-    assert "& 500 & - " in latex(ROWS, SAID, ["length"])
+    assert "| 500 | - |" in markdown(ROWS, SAID, ["length"])
     said = refusal(markdown, ROWS, "", ["pass@2"])
     assert said == "no row has the metric 'pass@2': take one of pass@1, pass^8, length"

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # From the bottom to the top: a file imports from its own layer and from those below.
 LAYERS = {
-    "ground": "lab.errors lab.extras lab.latex lab.plugins lab.project lab.shapes",
+    "ground": "lab.errors lab.extras lab.plugins lab.project lab.shapes",
     "mathematics": "lab lab.mathematics.*",
     "configurations": "lab.configurations.*",
     "torch": "lab.losses lab.training.*",

@@ -1,4 +1,4 @@
-"""Tables of evaluations, in Markdown and LaTeX.
+"""Tables of evaluations, in Markdown or, of pandas, in whatever that writes.
 
 A cell is `value [low, high]`. The number of problems stands in the row, and everything else that a
 reader needs to reproduce the number stands in the caption.
@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import pandas as pd
+
 from lab.errors import LabError
-from lab.latex import escaped
 from lab.llm.engines.base import Sampling
 from lab.mathematics.stats import Interval
 
@@ -38,30 +39,14 @@ def caption(sampling: Sampling, prompt: str, style: str, reward: str = "") -> st
 
 
 def markdown(rows: Sequence[Row], caption: str, columns: Sequence[str] = ()) -> str:
-    """The table in Markdown; `columns`: names of metrics, empty for all. Missing values are "-"."""
-    lines = [[re.sub(r"([|\\])", r"\\\1", cell) for cell in line] for line in _cells(rows, columns)]
+    """The `table` in Markdown."""
+    cells = table(rows, columns)
+    lines = [
+        [re.sub(r"([|\\])", r"\\\1", cell) for cell in line]
+        for line in [[*cells], *cells.to_numpy()]
+    ]
     lines.insert(1, ["---"] * 2 + ["---:"] * (len(lines[0]) - 2))
     return "\n".join([caption, "", *(f"| {' | '.join(line)} |" for line in lines)])
-
-
-def latex(rows: Sequence[Row], caption: str, columns: Sequence[str] = ()) -> str:
-    r"""The table in LaTeX, for \usepackage{booktabs}; names and caption are escaped."""
-    lines = [[escaped(cell) for cell in line] for line in _cells(rows, columns)]
-    for line in lines:
-        # A [ or * at the start of a line would be read as an argument of the \\ before it.
-        line[0] = re.sub(r"^(?=[\[*])", "{}", line[0])
-    head, *body = (rf"{' & '.join(line)} \\" for line in lines)
-    return rf"""\begin{{table}}
-\centering
-\caption{{{escaped(caption)}}}
-\begin{{tabular}}{{ll{"r" * (len(lines[0]) - 2)}}}
-\toprule
-{head}
-\midrule
-{chr(10).join(body)}
-\bottomrule
-\end{{tabular}}
-\end{{table}}"""
 
 
 def cell(interval: Interval, digits: int = 3) -> str:
@@ -69,14 +54,17 @@ def cell(interval: Interval, digits: int = 3) -> str:
     return f"{interval.point:.{digits}f} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
 
 
-def _cells(rows: Sequence[Row], columns: Sequence[str]) -> list[list[str]]:
-    """The text of the header row and of all other rows; no cell holds a line break."""
+def table(rows: Sequence[Row], columns: Sequence[str] = ()) -> pd.DataFrame:
+    """The cells as text, one row a `Row`; `columns`: names of metrics, empty for all.
+
+    Missing values are "-", and no cell holds a line break. LabError: a metric that no row has.
+    """
     metrics = list(dict.fromkeys(metric for row in rows for metric in row.metrics))
     for column in columns:
         if column not in metrics:
             raise LabError(f"no row has the metric {column!r}: take one of {', '.join(metrics)}")
     columns = list(columns) or metrics
-    lines = [["model", "set", "problems", *(UNITS.get(column, column) for column in columns)]]
+    lines = []
     for row in rows:
         cells = [
             cell(row.metrics[column], 1 if column == "length" else 3)
@@ -86,4 +74,5 @@ def _cells(rows: Sequence[Row], columns: Sequence[str]) -> list[list[str]]:
         ]
         problems = next(iter(row.metrics.values())).n["problems"]
         lines.append([row.model, row.set, str(problems), *cells])
-    return [[" ".join(text.split()) for text in line] for line in lines]
+    head = ["model", "set", "problems", *(UNITS.get(column, column) for column in columns)]
+    return pd.DataFrame(lines, columns=head).map(lambda text: " ".join(text.split()))
