@@ -22,7 +22,7 @@ FORMER = {
 PRESENT = {former: present for present, former in FORMER.items()}
 # Parameters that are no more, with the value that every recorded run has of them.
 GONE = {"start_from": "", "start_sha256": "", "rewards": "binary", "stopping": "", "cache": ""}
-GONE |= {"smoothing": 0.0, "greedy_filter": False}  # mazes have them
+GONE |= {"grpo": "", "smoothing": 0.0, "greedy_filter": False}  # mazes have the last two
 # Those that the hash is of, by a parameter of the same experiment.
 HASHED = {
     "folder_of_images": {"cache": ""},
