@@ -437,20 +437,18 @@ def _export(arguments: argparse.Namespace) -> None:
 
 
 def _data(arguments: argparse.Namespace) -> None:
-    from lab.llm.data.datasets import describe_datasets
+    if not arguments.sets:
+        from lab.llm.data.datasets import describe_datasets
 
-    folder = Path(arguments.sets[0] if arguments.sets else "")
-    if not folder.is_dir() or len(arguments.sets) > 1:
-        from lab.llm.train.task import Task, described
-
-        sets, settings = _sets_and_settings(arguments.sets, Task)
-        task = Task(**settings).of_sets(sets)
-        task.check()
-        for name in sets:
-            print(*described(task, name), sep="\n")
+        print(*describe_datasets(), sep="\n")
         return
+    from lab.llm.train.task import Task, described
 
-    print(*describe_datasets(folder if arguments.sets else ""), sep="\n")
+    sets, settings = _sets_and_settings(arguments.sets, Task)
+    task = Task(**settings).of_sets(sets)
+    task.check()
+    for name in sets:
+        print(*described(task, name), sep="\n")
 
 
 # --- Objectives and estimators ----------------------------------------------------------------

@@ -2,6 +2,7 @@
 are made by us.
 """
 
+import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lab.errors import LabError
-from lab.llm.data.datasets import DATASETS, Problem, describe_datasets, load
+from lab.llm.data.datasets import DATASETS, KINDS, Problem, describe_datasets, load
 
 DATA = Path(__file__).parent / "data"
 ROWS = dict.fromkeys(DATASETS, 2) | {"gsm8k": 4, "deepscaler": 3, "gpqa": 43}
@@ -20,17 +21,36 @@ WITHOUT_ANSWER = {"gsm8k": 1, "polaris": 1, "deepscaler": 1, "gpqa": 1}
 
 
 @pytest.fixture(autouse=True)
-def small(tmp_path_factory, monkeypatch):
-    """The table with the row counts of tests/data, and a cache of the test's own."""
+def hub(tmp_path_factory, monkeypatch):
+    """A hub that answers with the files of `folder`, tests/data, and remembers what it was asked
+    for; `down` makes it fail. The table has the row counts of tests/data.
+    """
     import datasets
 
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path_factory.mktemp("cache"))
     for name, count in ROWS.items():
         monkeypatch.setitem(DATASETS, name, replace(DATASETS[name], rows=count))
+    asked, read = SimpleNamespace(calls=[], down=None, folder=DATA), datasets.load_dataset
+
+    def load_dataset(*args, **options):
+        if "data_files" in options:
+            return read(*args, **options)
+        asked.calls.append((args, options))
+        if asked.down:
+            raise asked.down
+        place = *args, options["split"]
+        named = {(one.hub, one.config or None, one.split): one.name for one in DATASETS.values()}
+        (file,) = asked.folder.glob(f"{named[place]}.*")
+        if file.suffix == ".csv":
+            return datasets.Dataset.from_list([*csv.DictReader(file.open())])
+        return read(KINDS[file.suffix], data_files=str(file), split="train")
+
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    return asked
 
 
 def golds(name):
-    return [problem.answer for problem in load(name, DATA).problems]
+    return [problem.answer for problem in load(name).problems]
 
 
 def write(path, *rows):
@@ -58,8 +78,8 @@ def test_the_page_of_the_manifest_says_what_the_table_says(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_every_set_loads_from_an_offline_folder_and_counts_what_it_skips(name):
-    found = load(name, DATA)
+def test_every_set_loads_and_counts_what_it_skips(name):
+    found = load(name)
     assert len(found.skipped) == WITHOUT_ANSWER.get(name, 0)
     assert len(found.problems) + len(found.skipped) == ROWS[name]
     assert len({problem.id for problem in found.problems} | set(found.skipped)) == ROWS[name]
@@ -68,7 +88,7 @@ def test_every_set_loads_from_an_offline_folder_and_counts_what_it_skips(name):
 
 def test_the_gold_of_gsm8k_is_what_follows_the_last_hashes_without_commas():
     assert golds("gsm8k") == ["9", "4800", "-2"]
-    found = load("gsm8k", DATA)
+    found = load("gsm8k")
     assert found.skipped == ("gsm8k/3",) and str(found) == "gsm8k: 3 problems, 1 skipped"
 
 
@@ -81,7 +101,7 @@ def test_whole_numbers_lose_their_decimal_point_and_latex_stays_as_it_is():
 
 def test_the_gold_of_gpqa_is_the_letter_of_the_right_option():
     right = ["Neon", "8", *(str(2 * i) for i in range(40))]
-    problems = load("gpqa", DATA).problems
+    problems = load("gpqa").problems
     for problem, answer in zip(problems, right, strict=True):
         assert f"\n({problem.answer}) {answer}" in problem.question
         options = problem.question.splitlines()[-4:]
@@ -91,25 +111,17 @@ def test_the_gold_of_gpqa_is_the_letter_of_the_right_option():
     assert all(f") {option}" in problems[0].question for option in ("Iron", "None", "007"))
 
 
-def test_the_options_of_gpqa_keep_their_order_wherever_the_row_stands(tmp_path):
-    known = {problem.question: problem.answer for problem in load("gpqa", DATA).problems}
+def test_the_options_of_gpqa_keep_their_order_wherever_the_row_stands(tmp_path, hub):
+    known = {problem.question: problem.answer for problem in load("gpqa").problems}
     head, *lines = (DATA / "gpqa.csv").read_text().splitlines()
     (tmp_path / "gpqa.csv").write_text("\n".join([head, *lines[:-7:-1]]) + "\n")
     DATASETS["gpqa"] = replace(DATASETS["gpqa"], rows=6)  # the fixture puts it back
-    turned = load("gpqa", tmp_path).problems
+    hub.folder = tmp_path
+    turned = load("gpqa").problems
     assert len(turned) == 6 and all(known[problem.question] == problem.answer for problem in turned)
 
 
 # --- Files --------------------------------------------------------------------------------------
-
-
-def test_of_a_folder_with_several_splits_only_the_right_one_is_read(tmp_path):
-    rows = [json.loads(line) for line in (DATA / "gsm8k.jsonl").read_text().splitlines()]
-    write(tmp_path / "gsm8k" / "train-00000-of-00002.jsonl", *rows[:2])
-    write(tmp_path / "gsm8k" / "train-00001-of-00002.jsonl", *rows[2:])
-    other = {"question": "of the test", "answer": "#### 1"}
-    write(tmp_path / "gsm8k" / "test-00000-of-00001.jsonl", other)
-    assert load("gsm8k", tmp_path) == load("gsm8k", DATA)
 
 
 def test_a_changed_file_is_read_again(tmp_path):
@@ -148,36 +160,33 @@ def test_a_wrong_number_of_rows_is_refused():
     DATASETS["math500"] = replace(DATASETS["math500"], rows=500)
     with pytest.raises(
         LabError,
-        match="math500.jsonl holds 2 rows and math500 has 500: take the whole split 'test' "
-        r"of HuggingFaceH4/MATH-500 \(pinned 6e4ed1a2a79a\)",
+        match="HuggingFaceH4/MATH-500 holds 2 rows and math500 has 500: take the whole split 'test'"
+        r" of HuggingFaceH4/MATH-500 \(pinned 6e4ed1a2a79a\)",
     ):
-        load("math500", DATA)
+        load("math500")
 
 
-def test_a_missing_column_is_named_beside_those_that_are_there(tmp_path):
+def test_a_missing_column_is_named_beside_those_that_are_there(tmp_path, hub):
     write(tmp_path / "math500.jsonl", {"question": "1+1", "answer": "2"})
+    hub.folder = tmp_path
     with pytest.raises(LabError, match="lacks the column 'problem' of math500 and has question,"):
-        load("math500", tmp_path)
+        load("math500")
     path = write(tmp_path / "mine.jsonl", {"problem": "1+1", "answer": "2"})
     with pytest.raises(LabError, match="lacks the column 'question' of mine.jsonl and has problem"):
         load(str(path))
 
 
 @pytest.mark.parametrize(
-    "name, folder, sentence",
+    "name, sentence",
     [
-        ("gsm8k", ".", "holds no data set gsm8k: put gsm8k.parquet, gsm8k.jsonl or a folder gsm8k"),
-        ("gsm8k", "nowhere", "there is no folder .*nowhere: give the one that holds the data sets"),
-        ("gsm8k", "notes.txt", "there is no folder .*notes.txt"),
-        ("gsm9k", ".", "unknown data set 'gsm9k': did you mean 'gsm8k'?"),
-        ("mine.jsonl", "", "there is no file mine.jsonl: check the path"),
+        ("gsm9k", "unknown data set 'gsm9k': did you mean 'gsm8k'?"),
+        ("mine.jsonl", "there is no file mine.jsonl: check the path"),
     ],
 )
-def test_what_is_not_there_is_said_in_a_sentence(tmp_path, monkeypatch, name, folder, sentence):
+def test_what_is_not_there_is_said_in_a_sentence(tmp_path, monkeypatch, name, sentence):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "notes.txt").write_text("none")
     with pytest.raises(LabError, match=sentence):
-        load(name, folder)
+        load(name)
 
 
 @pytest.mark.parametrize(
@@ -201,29 +210,8 @@ def test_a_damaged_or_empty_file_is_refused_in_one_line(tmp_path, name, text):
 # --- The hub ------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def hub(monkeypatch):
-    """A hub that answers with tests/data and remembers what it was asked for; `down`
-    makes it fail.
-    """
-    import datasets
-
-    asked, read = SimpleNamespace(calls=[], down=None), datasets.load_dataset
-
-    def load_dataset(*args, **options):
-        if "data_files" in options:
-            return read(*args, **options)
-        asked.calls.append((args, options))
-        if asked.down:
-            raise asked.down
-        return read("json", data_files=str(DATA / "gsm8k.jsonl"), split="train")
-
-    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
-    return asked
-
-
 def test_the_hub_is_asked_for_the_pinned_revision_and_no_code(hub):
-    assert load("gsm8k") == load("gsm8k", DATA)
+    load("gsm8k")
     ((args, options),) = hub.calls
     assert args == ("openai/gsm8k", "main")
     assert options == {"split": "train", "revision": "740312add88f781978c0658806c59bc2815b9866"}
@@ -232,7 +220,7 @@ def test_the_hub_is_asked_for_the_pinned_revision_and_no_code(hub):
 @pytest.mark.parametrize(
     "name, cure",
     [
-        ("gsm8k", ": check the network, or name a folder"),
+        ("gsm8k", ": check the network, or copy the hub's cache"),
         ("gpqa", ": accept its terms on the hub and log in, check the network"),
     ],
 )
@@ -244,23 +232,7 @@ def test_a_hub_that_does_not_answer_is_one_sentence(hub, name, cure):
         load(name)
 
 
-# --- What is there, and what is in both ---------------------------------------------------------
-
-
-def test_the_lines_of_the_data_check_say_what_is_there_and_whether_it_is_pinned(
-    tmp_path, monkeypatch, hub
-):
-    write(
-        tmp_path / "gsm8k.jsonl", *({"question": str(i), "answer": f"#### {i}"} for i in range(4))
-    )
-    write(tmp_path / "math500.jsonl", {"problem": "1+1", "answer": "2"})
-    monkeypatch.setitem(DATASETS, "minerva", replace(DATASETS["minerva"], revision=""))
-    lines = {line.split(":")[0]: line for line in describe_datasets(tmp_path)}
-    assert list(lines) == list(DATASETS)
-    assert lines["gsm8k"] == "gsm8k: 4 problems, 0 skipped; 4 rows expected, pinned 740312add88f"
-    assert "math500.jsonl holds 1 rows and math500 has 2" in lines["math500"]
-    assert lines["minerva"] == "minerva: not offline; 2 rows expected, not pinned"
-    assert lines["gpqa"].endswith("not offline; 43 rows expected, pinned 633f5ee89ab8, gated")
-    monkeypatch.chdir(DATA)  # no folder is not the current folder
-    # The network is not touched.
-    assert all("not offline" in line for line in describe_datasets()) and not hub.calls
+def test_the_lines_of_the_data_check_say_what_is_pinned_and_the_network_is_not_touched(hub):
+    lines = {line.split(":")[0]: line for line in describe_datasets()}
+    assert list(lines) == list(DATASETS) and not hub.calls
+    assert lines["gpqa"].endswith("43 rows of Idavidrein/gpqa, pinned 633f5ee89ab8, gated")

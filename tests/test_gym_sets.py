@@ -38,7 +38,7 @@ HOSTILE = [
 
 def test_the_splits_share_no_question_and_come_again_in_every_process():
     name = "reasoning_gym(spell_backward, size=60, seed=3)"
-    train_set, test_set = (problem_set(name, None, "", split) for split in ("train", "test"))
+    train_set, test_set = (problem_set(name, None, split) for split in ("train", "test"))
     questions = [problem.question for each in (train_set, test_set) for problem in each.problems]
     assert len(set(questions)) == 120
     assert problem_set(name, 5).problems == test_set.problems[:5]

@@ -92,15 +92,6 @@ def test_a_chat_template_beside_the_model_is_part_of_the_model(folder):
     assert place(model="model") != before
 
 
-def test_a_file_of_a_set_in_the_folder_of_data_is_part_of_the_run(folder):
-    (folder / "data").mkdir()
-    shutil.copy("sums.jsonl", "data/gsm8k.jsonl")
-    given = {"train_set": "gsm8k", "folder_of_data": "data"}
-    before = place(**given)
-    edit(folder / "data" / "gsm8k.jsonl", "1+1", "1+2")
-    assert place(**given) != before
-
-
 def test_what_the_lab_itself_brings_is_no_content_of_a_run():
     """Otherwise recorded runs would lose their folders: test_former_names.py."""
     for name in ("tabular", "digits", "images", "maze"):

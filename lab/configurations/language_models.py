@@ -25,7 +25,6 @@ class LanguageModelConfig(Config):
     )
     question_column: str = setting("column of the question in a file", default="question")
     answer_column: str = setting("column of the answer in a file", default="answer")
-    folder_of_data: str = setting("offline folder with the problem sets; empty: the hub")
     prompt: str = setting(
         "name of a prompt template (lab.llm.data.prompts), or a file: FILE.txt with {question} in"
         " it, FILE.chat.txt for the user turn of a chat model's own template",

@@ -91,19 +91,17 @@ def _of_estimator(text: str, config: Config) -> Parts:
 
 
 def _of_problems(name: str, config: Config) -> Parts:
-    """A data file; a set's files in an offline folder; the code of a plugin's set; a version."""
-    from lab.llm.data.datasets import DATASETS, find_files
+    """A data file; the code of a plugin's set; a version; of a set of the hub nothing."""
+    from lab.llm.data.datasets import DATASETS
     from lab.llm.data.gym_sets import VERSION
     from lab.llm.data.problem_sets import is_file, is_gym, registered
 
-    family, folder = name.partition("(")[0], getattr(config, "folder_of_data", "")
+    family = name.partition("(")[0]
     if is_file(name):
         return _files([Path(name)])
     if is_gym(name):
         return [(name, VERSION)]
-    if family in DATASETS:
-        return _files(find_files(name, Path(folder)) if folder else [])
-    return [] if family == "arithmetic" else _code([registered(name)[0]])
+    return [] if family in ("arithmetic", *DATASETS) else _code([registered(name)[0]])
 
 
 def _of_prompt(name: str, config: Config) -> Parts:

@@ -21,12 +21,17 @@ FORMER = {
 }
 PRESENT = {former: present for present, former in FORMER.items()}
 # Parameters that are no more, with the value that every recorded run has of them.
-GONE = {"start_from": "", "start_sha256": "", "rewards": "binary", "stopping": "", "cache": ""}
-GONE |= {"grpo": "", "smoothing": 0.0, "greedy_filter": False}  # mazes have the last two
+GONE: dict[str, Any] = {
+    **dict.fromkeys("start_from start_sha256 stopping cache grpo folder_of_data".split(), ""),
+    "rewards": "binary",
+    "smoothing": 0.0,  # of language models; mazes have it and the next one
+    "greedy_filter": False,
+}
 # Those that the hash is of, by a parameter of the same experiment.
-HASHED = {
+HASHED: dict[str, dict[str, Any]] = {
+    "sets": {"folder_of_data": ""},
     "folder_of_images": {"cache": ""},
-    "aggregation": {"smoothing": 0.0, "greedy_filter": False},
+    "aggregation": {"folder_of_data": "", "smoothing": 0.0, "greedy_filter": False},
 }
 
 

@@ -1,4 +1,4 @@
-"""The data sets for language models, pinned and checked, from the hub or a folder.
+"""The data sets for language models, pinned and checked, from the hub or a file.
 
 They are listed in datasets.toml. The page `data/datasets.md` shows the same table and how each
 revision was established. The library `datasets` reads them; `trust_remote_code` is never set, so no
@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -105,14 +105,12 @@ DATASETS = {
 }
 
 
-def load(
-    name: str, folder: str | Path = "", columns: tuple[str, str] = ("question", "answer")
-) -> ProblemSet:
+def load(name: str, columns: tuple[str, str] = ("question", "answer")) -> ProblemSet:
     """The problems of one set of the table, or of a file of your own, in row order.
 
-    `folder` is an offline folder, see `find_files`; if it is empty, the set comes from the hub at
-    its pinned revision. A `name` that ends in .parquet, .jsonl, .json or .csv is a file of your
-    own, of any length; `columns` are those of its questions and answers.
+    The set comes from the hub at its pinned revision, or from the hub's cache on this machine. A
+    `name` that ends in .parquet, .jsonl, .json or .csv is a file of your own, of any length;
+    `columns` are those of its questions and answers.
 
     LabError: a missing file, a missing column, or, for a set of the table, a wrong number of rows.
     """
@@ -120,53 +118,30 @@ def load(
         if not Path(name).is_file():
             raise LabError(f"there is no file {name}: check the path")
         spec = DatasetSpec(Path(name).name, question=columns[0], answer=columns[1])
-        return _problems_of_files([Path(name)], spec)
+        return _problems_of_file(Path(name), spec)
     if name not in DATASETS:
         raise unknown("data set", name, DATASETS)
     spec = DATASETS[name]
-    if not folder:
-        fault = f"{spec.hub} did not come from the hub"
-        login = "accept its terms on the hub and log in, " if spec.gated else ""
-        cure = f"{login}check the network, or name a folder"
-        pin = {"split": spec.split, "revision": spec.revision or None}
-        table = _load_dataset(fault, cure, spec.hub, spec.config or None, **pin)
-        return _checked_problems(spec, table, spec.hub)
-    if paths := find_files(name, Path(folder)):
-        return _problems_of_files(paths, spec)
-    raise LabError(
-        f"{folder} holds no data set {name}: put {name}.parquet, {name}.jsonl or a folder {name}"
-        f" there, or leave the folder empty to take {spec.hub} from the hub"
-    )
+    fault = f"{spec.hub} did not come from the hub"
+    login = "accept its terms on the hub and log in, " if spec.gated else ""
+    cure = f"{login}check the network, or copy the hub's cache of a machine that has it (HF_HOME)"
+    pin = {"split": spec.split, "revision": spec.revision or None}
+    table = _load_dataset(fault, cure, spec.hub, spec.config or None, **pin)
+    return _checked_problems(spec, table, spec.hub)
 
 
-def find_files(name: str, folder: Path) -> list[Path]:
-    """The files of a set of the table in an offline folder, sorted; none when it is not there.
-
-    They are NAME.parquet (or .jsonl, .json, .csv), or all such files of the sub-folder NAME; only
-    those that begin with the set's split or configuration, if any do. LabError: there is no such
-    folder.
-    """
-    if not folder.is_dir():
-        raise LabError(f"there is no folder {folder}: give the one that holds the data sets")
-    paths = sorted(folder.glob(f"{name}/*.*")) or sorted(folder.glob(f"{name}.*"))
-    paths = [path for path in paths if path.suffix in KINDS]
-    # A folder may hold other splits too; files named in another way are all of the set.
-    heads = tuple(head for head in (DATASETS[name].config, DATASETS[name].split) if head)
-    return [path for path in paths if path.name.startswith(heads)] or paths
-
-
-def _problems_of_files(paths: Sequence[Path], spec: DatasetSpec) -> ProblemSet:
-    """The problems in files of one kind; the columns of a CSV stay text."""
-    kind, place = KINDS[paths[0].suffix], ", ".join(map(str, paths))
-    options: dict[str, Any] = {"data_files": [str(path) for path in paths], "split": "train"}
+def _problems_of_file(path: Path, spec: DatasetSpec) -> ProblemSet:
+    """The problems in a file; the columns of a CSV stay text."""
+    kind = KINDS[path.suffix]
+    options: dict[str, Any] = {"data_files": str(path), "split": "train"}
     if kind == "csv":
         # Without these options pandas reads 007 as 7 and "None" as missing.
-        with open(paths[0], newline="", encoding="utf-8-sig", errors="replace") as file:
+        with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
             names = next(csv.reader(file), [])
         options |= {"converters": dict.fromkeys(names, str), "keep_default_na": False}
     cure = "download it again, or write at least one row into it"
-    table = _load_dataset(f"{place} is not readable as {kind}", cure, kind, **options)
-    return _checked_problems(spec, table, place)
+    table = _load_dataset(f"{path} is not readable as {kind}", cure, kind, **options)
+    return _checked_problems(spec, table, str(path))
 
 
 def _load_dataset(fault: str, cure: str, *place: Any, **options: Any) -> Any:
@@ -181,22 +156,12 @@ def _load_dataset(fault: str, cure: str, *place: Any, **options: Any) -> Any:
         raise LabError(f"{fault} ({error_line(root)}): {cure}") from error
 
 
-def describe_datasets(folder: str | Path = "") -> list[str]:
-    """What `lab data check` prints of each set: what the offline folder holds, and its revision.
-
-    The network is never used.
-    """
-    lines = []
-    for name, spec in DATASETS.items():
-        status = f"{name}: not offline"
-        try:
-            if folder and find_files(name, Path(folder)):
-                status = str(load(name, folder))
-        except LabError as error:
-            status = f"{name}: {error}"
-        gated = ", gated" if spec.gated else ""
-        lines.append(f"{status}; {spec.rows} rows expected, {spec.pin}{gated}")
-    return lines
+def describe_datasets() -> list[str]:
+    """What `lab data check` prints of each set: its rows and its revision, without the network."""
+    return [
+        f"{name}: {spec.rows} rows of {spec.hub}, {spec.pin}{', gated' if spec.gated else ''}"
+        for name, spec in DATASETS.items()
+    ]
 
 
 def _checked_problems(spec: DatasetSpec, table: Any, source: str) -> ProblemSet:

@@ -55,7 +55,6 @@ def register(function: SetFunction) -> SetFunction:
 def problem_set(
     name: str,
     problems: int | None = None,
-    folder: str = "",
     split: str = "test",
     columns: tuple[str, str] = ("question", "answer"),
 ) -> ProblemSet:
@@ -63,15 +62,15 @@ def problem_set(
 
     `name` is "arithmetic" (level 1) or "arithmetic(level=2)", whose problems of `split` come in the
     order of seed 0; a task of reasoning_gym (`lab.llm.data.gym_sets`) or a registered function's,
-    with options in the same way; or a file or a set of
-    the table, as `lab.llm.data.datasets.load` reads them from `folder` and `columns`.
+    with options in the same way; or a file or a set of the table, as `lab.llm.data.datasets.load`
+    reads them.
 
     LabError: there is no such set, or fewer than two of the problems have a gold answer.
     """
     if is_file(name):
-        loaded = load(name, columns=columns)
+        loaded = load(name, columns)
     elif name.partition("(")[0] in DATASETS:
-        loaded = load(name, folder)
+        loaded = load(name)
     else:
         loaded = _of_function(name, split)
     if problems is not None:

@@ -48,7 +48,7 @@ class Task:
     | field | meaning |
     |---|---|
     | `prompt`, `system_prompt` | as `lab.llm.data.prompts.load_prompt` takes them |
-    | `question_column`, `answer_column`, `folder_of_data` | where problems are read |
+    | `question_column`, `answer_column` | of problems in a file |
     | `max_prompt_tokens` | of a usable problem; 0: a problem is not left out for its length |
     | `style`, `reward`, `right_from`, `error_limit` | as `lab.judge.rewards.judge` takes them |
     """
@@ -57,7 +57,6 @@ class Task:
     system_prompt: str = ""
     question_column: str = "question"
     answer_column: str = "answer"
-    folder_of_data: str = ""
     max_prompt_tokens: int = 0
     style: str = "strict"
     reward: str = ""
@@ -103,7 +102,7 @@ class Task:
         Each has its prompt.
         """
         columns = self.question_column, self.answer_column
-        loaded = problem_set(name, limit or None, self.folder_of_data, split, columns)
+        loaded = problem_set(name, limit or None, split, columns)
         of = self.template.of
         prompted = (replace(problem, prompt=of(problem.question)) for problem in loaded.problems)
         return replace(loaded, problems=tuple(prompted))
