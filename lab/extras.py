@@ -10,7 +10,7 @@ from lab.errors import LabError
 
 # The packages of each extra, by the name that is imported.
 PACKAGES = {
-    "notebooks": "anywidget argcomplete ipykernel ipywidgets jupyterlab matplotlib nbconvert"
+    "notebooks": "anywidget argcomplete ipykernel ipywidgets jupyterlab matplotlib mistune"
     " nbformat papermill traitlets",
     # In both extras: which one is wanted depends on what comes next.
     "notebooks,toy": "filelock pandas pyarrow tqdm",

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from shutil import copytree
 
-import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -184,16 +183,13 @@ def test_runs_without_groups_are_gathered_and_refused_by_the_sections_that_need_
         print(1 / 0)  # a fault of the program is no missing measurement
 
 
-def test_wrong_parameters_are_refused_before_a_kernel_starts(sweep, monkeypatch):
-    monkeypatch.setattr(report, "run_notebook", lambda *_: pytest.fail("a kernel started"))
+def test_wrong_parameters_are_refused_before_a_cell_is_executed(sweep, monkeypatch):
+    monkeypatch.setattr(report, "_shown", lambda *_: pytest.fail("a cell was executed"))
     with pytest.raises(LabError, match="unknown setting 'maxlr': did you mean 'maxrl'"):
         report.report([sweep], against="maxlr")
 
 
-def test_the_command_writes_one_page_with_everything_in_it(
-    four, sweep, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.setenv("JUPYTER_PATH", "")
+def test_the_command_writes_one_page_with_everything_in_it(four, sweep, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(["report", str(sweep), "--against", "rloo", "--out", str(page)]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == str(page)
@@ -210,9 +206,8 @@ HOSTILE = "<img src=x onerror='document.title=1'><script src=https://example.org
 
 
 def test_hostile_text_in_every_field_of_runs_is_shown_and_nothing_of_it_runs(
-    four, tmp_path, monkeypatch, chromium
+    four, tmp_path, chromium
 ):
-    monkeypatch.setenv("JUPYTER_PATH", "")
     folders = []
     for number, run in enumerate(four):
         place = run.path.with_name(f"{number}{HOSTILE.replace('/', '')}")
@@ -236,10 +231,8 @@ def test_hostile_text_in_every_field_of_runs_is_shown_and_nothing_of_it_runs(
 
 
 def test_the_policy_of_the_page_stops_what_is_not_escaped(tmp_path, chromium):
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(HOSTILE)])
-    nbformat.write(book, tmp_path / "book.ipynb")
     page = tmp_path / "page.html"
-    page.write_text(report._html(tmp_path / "book.ipynb", []))
+    page.write_text(web_page.page_head("Report") + HOSTILE)
     refused = []
     tab = chromium.new_page()
     tab.on("requestfailed", lambda request: refused.append((request.url, request.failure)))
@@ -278,12 +271,12 @@ def hostile(folder: Path) -> None:
 
 
 def test_a_report_on_one_run_without_groups_says_what_it_leaves_out(four, tmp_path, monkeypatch):
-    monkeypatch.setenv("JUPYTER_PATH", "")
+    monkeypatch.setattr(report, "remarks", lambda *_: ["a < b"])
     without_groups(four[0])
     text = report.report([four[0].path], tmp_path / "page.html").read_text(encoding="utf-8")
     assert text.count("Left out: these runs recorded no pass rates of single problems") == 4
     assert text.count("Left out: ") == 6 and text.count("<img alt=") == 1
-    assert "one seed" in text and "Traceback" not in text
+    assert "one seed" in text and "<strong>a &lt; b</strong></p><h1>" in text
 
 
 def test_a_path_that_is_not_there_is_refused_with_an_example(refused):

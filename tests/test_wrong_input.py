@@ -268,10 +268,3 @@ def results(rates: dict[float, float], **others) -> Results:
 def test_a_best_rate_at_an_end_of_those_tried_is_said(rates, end):
     said = remarks(results(rates), "pass@1")
     assert len(said) == bool(end) and all(end in sentence for sentence in said)
-
-
-def test_the_page_of_a_report_says_it_first(monkeypatch, here):
-    from lab.show import report
-
-    monkeypatch.setattr("nbconvert.exporters.HTMLExporter.from_filename", lambda *_: ("body", {}))
-    assert "<strong>a &lt; b</strong></p>body" in report._html(here / "x.ipynb", ["a < b"])

@@ -27,20 +27,18 @@ KERNEL = "python3"
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 
-def run_notebook(config: Config, *, without: str = "") -> Run:
+def run_notebook(config: Config) -> Run:
     """Execute an experiment's notebook into its run folder; a finished run is not repeated.
 
-    Cells with the tag `without` are left out. At a GPU scale the machine is checked first
-    (`lab.runs.readiness`). SIGTERM is passed on to the kernel, and then `Terminated` is raised
-    (`lab.training.termination`).
+    At a GPU scale the machine is checked first (`lab.runs.readiness`). SIGTERM is passed on to the
+    kernel, and then `Terminated` is raised (`lab.training.termination`).
     """
     import nbformat
 
     chosen = experiment(config.name)
     check_notebook(chosen)
     cells = nbformat.read(chosen.notebook, as_version=4).cells
-    read = [cell.source for cell in cells if without not in cell.metadata.get("tags", [])]
-    if (elsewhere := _where_it_runs(chosen)) and any("runs.results" in source for source in read):
+    if (elsewhere := _where_it_runs(chosen)) and any("runs.results" in c.source for c in cells):
         raise LabError(f"{chosen.notebook.name} reads recorded runs, which are not here{elsewhere}")
     run = Run.of(config)
     if not run.finished:
@@ -51,12 +49,12 @@ def run_notebook(config: Config, *, without: str = "") -> Run:
             began = time.monotonic()
             if not chosen.trainer:  # else its kernel says so, which knows the checkpoint
                 run.begin_session(-1)
-            _execute(chosen, run, config, without)
+            _execute(chosen, run, config)
             run.finish(time.monotonic() - began)
     return run
 
 
-def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None:
+def _execute(chosen: Experiment, run: Run, config: Config) -> None:
     import papermill
     import psutil
     from nbclient.exceptions import DeadKernelError
@@ -70,9 +68,6 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
     # the execution, because papermill would warn of those that the parameters cell does not name.
     inserted = {"scale": config.scale, "folder": str(run.path.resolve()), **chosen.changed(config)}
     notebook = parameterize_notebook(load_notebook_node(str(chosen.notebook)), inserted)
-    notebook.cells = [
-        cell for cell in notebook.cells if without not in cell.metadata.get("tags", [])
-    ]
     asked = False  # to stop, by SIGTERM
 
     def stop() -> None:
@@ -100,8 +95,7 @@ def _execute(chosen: Experiment, run: Run, config: Config, without: str) -> None
                 notebook,
                 run.path / "notebook.ipynb",
                 kernel_name=KERNEL,
-                # A lesson has files beside it; a report, what its sweep names, where it was called.
-                cwd=Path.cwd() if without else chosen.notebook.parent,
+                cwd=chosen.notebook.parent,  # a lesson has files beside it
                 kernel_manager_class=_kernel_manager(),
                 progress_bar={"desc": config.name, "disable": None, "leave": False},
                 on_cell_start=begin,

@@ -1,29 +1,32 @@
 """A report on any runs: curves with intervals, pass rates of problems, comparisons, provenance.
 
-`lab report` executes notebook 90, which calls the functions here, in `lab.show.problem_rates` and
-in `lab.show.report_plots`, and writes the results of its cells as one HTML file. The notebook is a
-lesson too: cells tagged `lesson` teach how to read the page, and are left out of it.
+`lab report` executes the cells of notebook 90, which call the functions here, in
+`lab.show.problem_rates` and in `lab.show.report_plots`, and writes what they show as one HTML file.
+The notebook is a lesson too: cells tagged `lesson` teach how to read the page, and are left out.
 """
 
 from __future__ import annotations
 
+import base64
+import io
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pandas as pd
 
 from lab.errors import LabError, unknown
 from lab.runs.experiments import experiment
 from lab.runs.former_names import PRESENT
-from lab.runs.notebooks import run_notebook
 from lab.runs.provenance import resumed_under_other_code
 from lab.runs.remarks import remarks
-from lab.runs.run_folder import Run, write_atomically
+from lab.runs.run_folder import Run, write_atomically, writing
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, results_of_runs, results_of_sweep
 from lab.show.problem_rates import baseline, pass_rates, setting_names
@@ -31,6 +34,7 @@ from lab.show.web_page import page_head
 
 if TYPE_CHECKING:
     from IPython.display import HTML
+    from matplotlib.figure import Figure
 
 FIRST, LAST = "first step", "last step"
 LESSON = "lesson"  # the tag of cells that are no part of the page
@@ -272,46 +276,80 @@ def report(
     verdicts: Callable[[], Sequence[str]] = tuple,
     **parameters: str,
 ) -> Path:
-    """Execute notebook 90 on these runs and write its results as one HTML file.
+    """Execute the cells of notebook 90 on these runs and write what they show as one HTML file.
 
-    The file is `file`, or report.html in the notebook's run folder. What `verdicts` returns, lines
-    on the claims of a sweep, stands at its head. `parameters` are those of the notebook.
+    The file is `file`, or report.html in the folder of a run of the notebook. What `verdicts`
+    returns, lines on the claims of a sweep, stands at its head. `parameters` are the notebook's.
     """
     if missing := [path for path in paths if not path.exists()]:
         raise LabError(
             f"no {missing[0]}: give a sweep file, for example sweeps/laptop.toml, or run folders"
         )
-    # What is wrong with the parameters is said before a kernel starts.
+    # What is wrong with the parameters is said before a cell is executed.
     results = gather(paths, parameters.get("experiment", ""))
     metric = parameters.get("metric") or results.usual_metric
     by = settings(results, parameters.get("by", ""))
     curves(results, metric, by)
     if against := parameters.get("against"):
         baseline(pass_rates(results.groups, by), against)
-    said = remarks(results, metric), verdicts()
+    remarked = [f"<p><strong>{escape(remark)}</strong></p>" for remark in remarks(results, metric)]
     chosen = experiment("report")
     sources = [os.path.relpath(path) for path in paths]
     given = {"sources": sources, "experiment": "", **parameters, "metric": metric}
-    config = chosen.configure("laptop", given)
-    run = Run.of(config)
-    # Execute again even if this report exists: more runs may have finished since.
-    (run.path / "done.json").unlink(missing_ok=True)
-    run = run_notebook(config, without=LESSON)  # a lesson reads the lab's recorded runs
-    file = file or run.path / "report.html"
-    write_atomically(file, _html(run.path / "notebook.ipynb", *said))
+    file = file or Run.of(chosen.configure("laptop", given)).path / "report.html"
+    with writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    cells = json.loads(chosen.notebook.read_text(encoding="utf-8"))["cells"]
+    body = [page_head("Report"), *remarked, _pre("\n".join(verdicts())), *_shown(cells, given)]
+    write_atomically(file, "".join([*body, "</html>\n"]))
     return file
 
 
-def _html(notebook: Path, remarks: Sequence[str], verdicts: Sequence[str] = ()) -> str:
-    """The text and results of an executed notebook as one page, pictures included.
+def _shown(cells: Sequence[dict[str, Any]], given: dict[str, Any]) -> list[str]:
+    """The HTML of the text of cells, and of what their code shows and prints.
 
-    The `remarks` come first, then the `verdicts`.
+    They are executed in this process, as a kernel would import everything again. `given` takes the
+    place of what the cell of parameters sets.
     """
-    from nbconvert.exporters import HTMLExporter
+    import mistune
+    from matplotlib.figure import Figure
 
-    exporter = HTMLExporter(template_name="basic", exclude_input=True, exclude_output_prompt=True)
-    body, _ = exporter.from_filename(str(notebook))
-    said = "".join(f"<p><strong>{escape(remark)}</strong></p>" for remark in remarks)
-    if verdicts:
-        said += f"<pre>{escape(chr(10).join(verdicts))}</pre>"
-    return f"{page_head('Report')}{said}{body}</html>\n"
+    parts: list[str] = []
+
+    def display(table: HTML) -> None:
+        parts.append(f"<div class=output_html>{table.data}</div>")
+
+    def show(figure: Figure) -> None:
+        parts.append(_picture(figure, cell["metadata"].get("alt", "")))
+
+    names: dict[str, Any] = {"display": display}
+    with mock.patch.object(Figure, "show", show):
+        for cell in cells:
+            source, tags = "".join(cell["source"]), cell["metadata"].get("tags", [])
+            if LESSON in tags:
+                continue
+            if cell["cell_type"] == "markdown":
+                parts.append(str(mistune.markdown(source)))
+                continue
+            with redirect_stdout(io.StringIO()) as said:
+                exec(source, names)  # noqa: S102 (our own notebook)
+            parts.append(_pre(said.getvalue()))
+            names |= given if "parameters" in tags else {}
+    return parts
+
+
+def _picture(figure: Figure, alt: str) -> str:
+    """A figure as an image of the page, and closed. It is drawn once; savefig draws twice."""
+    import matplotlib.pyplot as plt
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    content = io.BytesIO()
+    FigureCanvasAgg(figure).print_png(content)
+    plt.close(figure)
+    image = f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
+    return f'<div class=output_png><img alt="{escape(alt)}" src="{image}"></div>'
+
+
+def _pre(text: str) -> str:
+    """Text as it stands, where there is any."""
+    return f"<pre>{escape(text)}</pre>" if text else ""

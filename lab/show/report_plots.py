@@ -126,42 +126,47 @@ def draw_distributions(rates: pd.DataFrame, by: Sequence[str]) -> Figure:
 def draw_transitions(table: pd.DataFrame, before: str, after: str) -> Figure:
     """One heat map for each `setting` of `transitions`: percentages, which add up to 100 in a row.
 
-    Cells on the diagonal, where a problem stays in its bin, are framed. `before` and `after` name
-    the two evaluations on the axes.
+    Cells on the diagonal, where a problem stays in its bin, are framed; to the right of a row
+    stands how many problems it has. `before` and `after` name the two evaluations on the axes.
     """
     settings = table["setting"].unique()
     columns = min(COLUMNS, len(settings))
     rows = math.ceil(len(settings) / columns)
+    # Panels share their bins, and those at the left and below name them: ticks take the most time.
+    shared = {"squeeze": False, "sharex": True, "sharey": True}
     width = plots.PAGE * columns / COLUMNS
-    figure, axes = plots.panels(columns, rows, width, 2.35 * rows, squeeze=False)
+    figure, axes = plots.panels(columns, rows, width, 2 * rows + 0.6, **shared)
     panels: list[Axes] = list(axes.flat)
     for panel, (setting, part) in zip(panels, table.groupby("setting", sort=False), strict=False):
         shares = 100 * part.pivot(index="before", columns="after", values="share")
-        problems = part.drop_duplicates("before")["problems"].tolist()
         panel.pcolormesh(shares, vmin=0, vmax=100, cmap="Blues", edgecolors="white", linewidths=0.5)
         for (row, column), share in np.ndenumerate(shares):
             if np.isfinite(share):
-                number = panel.text(column + 0.5, row + 0.5, f"{share:.0f}", fontsize=6)
-                color = "white" if share > DARK else "black"
-                number.set(ha="center", va="center", color=color, in_layout=False)
-        counted = [f"{name} ({count})" for name, count in zip(shares.index, problems, strict=True)]
-        centers = np.arange(len(shares)) + 0.5
-        panel.set_xticks(centers, shares.columns)
-        panel.set_yticks(centers, counted)
-        panel.set_aspect("equal")
-        panel.invert_yaxis()
-        panel.spines[:].set_visible(False)
-        for place, count in enumerate(problems):
+                _number(panel, column, row, share, "white" if share > DARK else "black")
+        for row, count in enumerate(part.drop_duplicates("before")["problems"]):
+            _number(panel, len(shares), row, count, plots.GREY)
             if count:
-                panel.add_patch(Rectangle((place, place), 1, 1, fill=False, linewidth=0.8))
-        panel.tick_params(axis="x", rotation=90, length=0)
-        panel.tick_params(axis="y", rotation=0, length=0)
+                panel.add_patch(Rectangle((row, row), 1, 1, fill=False, linewidth=0.8))
+        panel.set(title=textwrap.fill(setting, 28), aspect="equal", xlim=(0, len(shares) + 1))
+        panel.spines[:].set_visible(False)
+        panel.tick_params(length=0)
         panel.grid(visible=False)
-        title = textwrap.fill(setting, 28)
-        panel.set(title=title, xlabel=f"{after}, %", ylabel=f"{before}, % (problems)")
+    centers = np.arange(len(shares)) + 0.5
+    axes[0, 0].set(xticks=centers, xticklabels=shares.columns)
+    axes[0, 0].set(yticks=centers, yticklabels=shares.index, ylim=(len(shares), 0))
+    for panel in panels[len(settings) - columns : len(settings)]:  # the lowest of each column
+        panel.tick_params(axis="x", labelbottom=True, rotation=90)
     for panel in panels[len(settings) :]:
         panel.remove()
+    figure.supxlabel(f"{after}, %", fontsize="medium")
+    figure.supylabel(f"{before}, %; beside a row its problems", fontsize="medium")
     return figure
+
+
+def _number(panel: Axes, column: int, row: int, number: float, color: str) -> None:
+    """A whole number in the middle of a cell; it takes no part in the layout."""
+    text = panel.text(column + 0.5, row + 0.5, f"{number:.0f}", fontsize=6, color=color)
+    text.set(ha="center", va="center", in_layout=False)
 
 
 def _with_band(axes: Axes, rows: pd.DataFrame, x: str, y: str, look: Look) -> None:
