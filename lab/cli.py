@@ -221,11 +221,7 @@ def _print_outcome(arguments: argparse.Namespace, run: Run, before: bool) -> Non
 
 
 def _name_report(arguments: argparse.Namespace, source: Path) -> None:
-    """Print the command of the report on a sweep file or a run folder, where that can be made."""
-    from lab.runs.experiments import experiment, experiments
-
-    if not ("report" in experiments() and experiment("report").notebook.exists()):
-        return
+    """Print the command of the report on a sweep file or a run folder."""
     before = ["--runs", str(arguments.runs)] if arguments.runs else []
     before += [word for plugin in arguments.plugin for word in ("--plugin", plugin)]
     place = source.resolve()

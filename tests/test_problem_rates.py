@@ -28,6 +28,8 @@ def test_pass_rates_are_read_from_counts_or_as_the_run_computed_them():
     counted = rates(groups())
     assert counted["pass_rate"].tolist() == [0, 0.25, 1] and set(counted["n"]) == {4}
     assert counted["setting"].tolist() == ["maxrl"] * 3
+    of_two = pass_rates(groups(), ["estimator"], k=2)["pass_rate"]
+    assert of_two.tolist() == pytest.approx([0, 0.5, 1])
     exact = groups().drop(columns=["n", "right"]).assign(pass_rate=[0.1, 0.2, 0.3])
     assert np.isinf(rates(exact)["n"]).all()
 

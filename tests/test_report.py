@@ -54,25 +54,30 @@ def sweep(tmp_path, four) -> Path:
     return tmp_path / "tiny.toml"
 
 
+@pytest.fixture
+def found(four):
+    return report.gather([run.path for run in four])[0]
+
+
 def test_a_sweep_file_and_its_run_folders_gather_the_same_runs(four, sweep):
-    by_file, by_folder = report.gather([sweep]), report.gather([run.path for run in four])
-    assert set(by_file.runs) == set(by_folder.runs) == {run.id for run in four}
+    sources = [sweep], [run.path for run in four]
+    (by_file, folders), (by_folder, _) = map(report.gather, sources)
+    ids = {run.id for run in four}
+    assert {*by_file.runs} == {*by_folder.runs} == {run.id for run in folders} == ids
     assert by_file.metrics.equals(by_folder.metrics)
 
 
-def test_settings_are_what_varies_but_the_seed(four):
-    found = report.gather([run.path for run in four])
+def test_settings_are_what_varies_but_the_seed(four, found):
     assert report.settings(found) == ["estimator"]
     assert report.settings(found, "rollouts objective") == ["rollouts", "estimator"]
     assert report.settings(found, "rollouts estimator") == ["rollouts", "estimator"]
-    assert report.settings(report.gather([four[0].path])) == ["estimator"]
+    assert report.settings(report.gather([four[0].path])[0]) == ["estimator"]
     with pytest.raises(LabError, match="unknown parameter 'estimatr': did you mean 'estimator'"):
         report.settings(found, "estimatr")
 
 
-def test_the_last_step_is_the_mean_over_seeds_with_its_interval_best_first(four):
-    found = report.gather([run.path for run in four])
-    table = report.final(report.curves(found, "pass@1", ["estimator"]), "pass@1")
+def test_the_last_step_is_the_mean_over_seeds_with_its_interval_best_first(four, found):
+    table = report.final(report.curves(found, ["pass@1"], ["estimator"]))
     last = {run.params["parameters"]["estimator"]: [] for run in four}
     for run in four:
         last[run.params["parameters"]["estimator"]].append(run.done["last"]["pass@1"])
@@ -84,8 +89,7 @@ def test_the_last_step_is_the_mean_over_seeds_with_its_interval_best_first(four)
     assert table["pass@1"].is_monotonic_decreasing
 
 
-def test_the_comparison_is_paired_on_the_same_problems_and_seeds(four):
-    found = report.gather([run.path for run in four])
+def test_the_comparison_is_paired_on_the_same_problems_and_seeds(found):
     found_rates = problem_rates.pass_rates(found.groups, ["estimator"])
     (row,) = problem_rates.paired(found_rates, "rloo").itertuples()
     rates = {
@@ -97,6 +101,17 @@ def test_the_comparison_is_paired_on_the_same_problems_and_seeds(four):
     assert row.seeds == 2 and row.problems == len(rates["rloo"]) / 2
     with pytest.raises(LabError, match="unknown setting 'maxlr': did you mean 'maxrl'"):
         problem_rates.paired(found_rates, "maxlr")
+
+
+def test_what_is_compared_is_the_metric_that_was_asked_for(four, found):
+    """Pass@k of each problem, where that can be, and of other metrics the runs' last records."""
+    of_k = problem_rates.paired(report.compared(found, "pass@8", ["estimator"]), "rloo")
+    missed = (1 - found.groups["pass_rate"]).pow(8).groupby(found.groups["estimator"]).mean()
+    assert of_k["minus rloo"].item() == pytest.approx(missed["rloo"] - missed["maxrl"])
+    of_runs = problem_rates.paired(report.compared(found, "log-likelihood", ["estimator"]), "rloo")
+    first, second, *others = (run.done["last"]["log-likelihood"] for run in four)
+    assert of_runs["minus rloo"].item() == pytest.approx(sum(others) / 2 - (first + second) / 2)
+    assert of_runs["seeds"].item() == 2 and "problems" not in of_runs
 
 
 def test_runs_that_do_not_belong_together_are_refused(four, sweep, tmp_path):
@@ -114,29 +129,27 @@ def test_runs_that_do_not_belong_together_are_refused(four, sweep, tmp_path):
         report.gather([run.path for run in four])
 
 
-def test_settings_that_do_not_tell_runs_apart_and_unknown_metrics_are_refused(four):
-    found = report.gather([run.path for run in four])
+def test_settings_that_do_not_tell_runs_apart_and_unknown_metrics_are_refused(found):
     with pytest.raises(
         LabError, match="runs differ in more than rollouts and the seed: add estimator"
     ):
-        report.curves(found, "pass@1", ["rollouts"])
+        report.curves(found, ["pass@1"], ["rollouts"])
     with pytest.raises(LabError, match="unknown metric 'pass@2'"):
-        report.curves(found, "pass@2", ["estimator"])
+        report.curves(found, ["pass@2"], ["estimator"])
 
 
 def test_the_first_evaluation_comes_from_run_folders_and_recorded_runs_have_none(four, sweep):
-    paths = [run.path for run in four]
-    found = report.gather(paths)
-    rates = report.pass_rates_by_evaluation(found, paths, ["estimator"])
+    found, folders = report.gather([run.path for run in four])
+    rates = report.pass_rates_by_evaluation(found, folders, ["estimator"])
     first, last = report.first_and_last(rates)
     assert first["evaluation"].unique().tolist() == ["first step"]
     at_start = four[0].groups().query("step == 0").set_index("problem")["pass_rate"]
     ours = first.query("setting == 'rloo' and seed == 0").set_index("problem")["pass_rate"]
     assert ours.to_dict() == at_start.to_dict()
     assert last["pass_rate"].tolist() == found.groups["pass_rate"].tolist()
-    assert report.pass_rates_by_evaluation(found, [sweep], ["estimator"]).equals(rates)
+    assert report.pass_rates_by_evaluation(*report.gather([sweep]), ["estimator"]).equals(rates)
     path = ROOT / "sweeps" / "maze.toml"
-    recorded = report.pass_rates_by_evaluation(report.gather([path]), [path], ["estimator"])
+    recorded = report.pass_rates_by_evaluation(*report.gather([path]), ["estimator"])
     assert recorded["evaluation"].unique().tolist() == ["last step"]
     with pytest.raises(LabError, match="only the last evaluation of these runs is here"):
         report.first_and_last(recorded)
@@ -147,8 +160,7 @@ def test_a_fan_goes_on_from_the_first_run_of_each_setting_whose_folder_is_here(r
     given = dict(scale="smoke", steps=4, log_every=2, pass_rates="sampled", samples=8)
     chosen = [(2, 0), (4, 0), (4, 1)]
     made = [train(configure("maze", rollouts=n, seed=seed, **given)) for n, seed in chosen]
-    paths = [run.path for run in made]
-    table = report.fans(report.gather(paths), paths, ["rollouts"])
+    table = report.fans(*report.gather([run.path for run in made]), ["rollouts"])
     assert set(table["run"]) == {run.id for run in made[:2]}
     for run, rows in table.groupby("run"):
         (own,) = (one for one in made if one.id == run)
@@ -157,10 +169,10 @@ def test_a_fan_goes_on_from_the_first_run_of_each_setting_whose_folder_is_here(r
         assert seen["mean"].tolist() == pytest.approx(rates.groupby("step")["rate"].mean().tolist())
         later = rows[rows["visit"] > len(seen)]
         assert len(later) == len(seen) and (later["low"] <= later["high"]).all()
-    assert len(report_plots.draw_fans(table).axes[0].lines) == 2
+    assert len(report_plots.draw_curves(table, ["setting"], "visit").axes[0].lines) == 2
     path = ROOT / "sweeps" / "maze.toml"
     with pytest.raises(LabError, match="no folder of these runs with sampled groups is here"):
-        report.fans(report.gather([path]), [path], ["estimator"])
+        report.fans(*report.gather([path]), ["estimator"])
 
 
 def without_groups(run: Run) -> None:
@@ -172,11 +184,10 @@ def without_groups(run: Run) -> None:
 def test_runs_without_groups_are_gathered_and_refused_by_the_sections_that_need_them(four, capsys):
     for run in four:
         without_groups(run)
-    paths = [run.path for run in four]
-    found = report.gather(paths)
-    assert found.groups.empty and len(report.curves(found, "pass@1", ["estimator"])) > 0
+    found, folders = report.gather([run.path for run in four])
+    assert found.groups.empty and len(report.curves(found, ["pass@1"], ["estimator"])) > 0
     with report.optional_section():
-        report.pass_rates_by_evaluation(found, paths, ["estimator"])
+        report.pass_rates_by_evaluation(found, folders, ["estimator"])
     said = capsys.readouterr().out
     assert said.startswith("Left out: these runs recorded no pass rates of single problems: have")
     with pytest.raises(ZeroDivisionError), report.optional_section():

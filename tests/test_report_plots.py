@@ -21,8 +21,8 @@ def closed():
 
 @pytest.fixture(scope="module")
 def maze():
-    found = report.gather([ROOT / "sweeps" / "maze.toml"])
-    return report.all_curves(found, ["pass@1", "pass@128", "solved", "entropy"], ["estimator"])
+    found, _ = report.gather([ROOT / "sweeps" / "maze.toml"])
+    return report.curves(found, ["pass@1", "pass@128", "solved", "entropy"], ["estimator"])
 
 
 def test_every_metric_has_a_panel_and_every_setting_its_line_and_band_in_it(maze):
@@ -36,7 +36,7 @@ def test_every_metric_has_a_panel_and_every_setting_its_line_and_band_in_it(maze
         for setting, own in part.groupby("setting"):
             line = curves[plots.line_style(setting).color]
             assert line.get_xdata().tolist() == own["step"].tolist()
-            assert line.get_ydata().tolist() == own["value"].tolist()
+            assert line.get_ydata().tolist() == own["mean"].tolist()
             ends = bands[plots.line_style(setting).color].get_paths()[0].vertices[:, 1]
             assert (ends.min(), ends.max()) == (own["low"].min(), own["high"].max())
 

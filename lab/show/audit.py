@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import textwrap
-from base64 import b64encode
 from dataclasses import dataclass, field, fields
 from html import escape
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +33,7 @@ from lab.runs.run_folder import Run
 from lab.shapes import Array
 from lab.show import plots
 from lab.show.labels import judged_beside
-from lab.show.web_page import page_head
+from lab.show.web_page import page_head, picture
 from lab.show.weighting import TITLE, trained_weighting, weight_shares
 
 # Numbers that are also shown with K/n taken for p, and the names of those.
@@ -189,17 +187,13 @@ class Audit:
 
     def page(self) -> str:
         """All of it as one HTML page, with a figure of its numbers; every field is escaped."""
-        picture = BytesIO()
-        draw(self).savefig(picture, format="png", dpi=150)
-        data = b64encode(picture.getvalue()).decode()
         read = "\n".join(f"{role:<10}{said}" for role, said in self.meaning.items())
         parts = [
             page_head("Audit"),
             "<h1>Audit</h1>",
             *(f"<p>{escape(line)}</p>" for line in self.notes),
             f"<h2>How it was read</h2><pre>{escape(read)}</pre>",
-            "<h2>The numbers</h2><div class=output_png>",
-            f"<img alt='the tables below, drawn' src='data:image/png;base64,{data}'></div>",
+            f"<h2>The numbers</h2>{picture(draw(self), 'the tables below, drawn')}",
         ]
         for title, table in self.tables():
             body = table.to_html(border=0, float_format="{:.3f}".format)

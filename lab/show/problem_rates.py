@@ -13,6 +13,7 @@ import pandas as pd
 from lab.errors import LabError, unknown
 from lab.mathematics.pass_rates import mixing
 from lab.mathematics.stats import Over, compare, mean_interval_each
+from lab.runs.sweep_results import pass_at_k_of_groups
 
 ROW = ["setting", "seed", "problem"]  # identifies a row of pass_rates
 CHANCE = "no change, chance alone"  # in the place of a setting
@@ -24,12 +25,12 @@ def setting_names(table: pd.DataFrame, by: Sequence[str]) -> pd.Series[str]:
     return first.str.cat(others, sep=", ")
 
 
-def pass_rates(groups: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def pass_rates(groups: pd.DataFrame, by: Sequence[str], k: int = 1) -> pd.DataFrame:
     """The pass rate of every problem of every run, from the groups of one evaluation of each.
 
     Columns: the parameters `by`, setting (their values, joined by commas), seed, problem, pass_rate
-    and n, the rollouts behind it; n is infinite where the run computed its pass rates. LabError:
-    the runs measured no problems one by one.
+    and n, the rollouts behind it; n is infinite where the run computed its pass rates. With `k` the
+    pass rates are pass@k. LabError: the runs measured no problems one by one.
     """
     counted = {"n", "right"} <= set(groups)
     if groups.empty or "problem" not in groups or not (counted or "pass_rate" in groups):
@@ -42,6 +43,9 @@ def pass_rates(groups: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         rates["problem"] = rates["set"] + "/" + rates["problem"].astype(str)
     if "pass_rate" not in rates:
         rates = rates[rates["n"] > 0]  # the others have no completion that could be judged
+    if k > 1:
+        rates["pass_rate"] = pass_at_k_of_groups(rates, k)
+    elif "pass_rate" not in rates:
         rates["pass_rate"] = rates["right"] / rates["n"]
     if not counted:
         rates["n"] = np.inf
@@ -82,9 +86,9 @@ def baseline(rates: pd.DataFrame, against: str = "") -> str:
 def paired(rates: pd.DataFrame, against: str = "") -> pd.DataFrame:
     """Every setting minus one of them, on the same problems and seeds.
 
-    Columns: setting, difference of mean pass rates, its 95% interval, the share of problems on
-    which the setting is better (ties count half), problems, seeds. The interval is over problems
-    and, where there are two or more, seeds. Errors and `against` as in `baseline`.
+    Columns: setting, difference of means, its 95% interval, the share of pairs in which the setting
+    has the higher value (ties count half), problems (if several), seeds. The interval is over
+    problems and seeds, where there are two or more. Errors and `against` as in `baseline`.
     """
     against = baseline(rates, against)
     by_setting = {
@@ -102,13 +106,15 @@ def paired(rates: pd.DataFrame, against: str = "") -> pd.DataFrame:
         better = comparison.probability_of_improvement
         interval = f"[{difference.low:.4f}, {difference.high:.4f}]"
         rows.append((setting, difference.point, interval, better.point, *ours.shape[::-1]))
-    return pd.DataFrame(
-        rows, columns=["setting", f"minus {against}", "interval", "better on", "problems", "seeds"]
-    )
+    names = ["setting", f"minus {against}", "interval", "higher in", "problems", "seeds"]
+    table = pd.DataFrame(rows, columns=names)
+    return table.drop(columns="problems") if (table["problems"] == 1).all() else table
 
 
 def _over_its_axes(values: np.ndarray) -> tuple[np.ndarray, Over]:
-    """Values "seeds problems ...", and what an interval is over; of one seed without that axis."""
+    """Values "seeds problems ...", and what an interval is over; without an axis of one."""
+    if values.shape[1] == 1:
+        return values[:, 0], "seeds"
     return (values, "both") if len(values) > 1 else (values[0], "problems")
 
 

@@ -7,7 +7,6 @@ The notebook is a lesson too: cells tagged `lesson` teach how to read the page, 
 
 from __future__ import annotations
 
-import base64
 import io
 import json
 import os
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab.errors import LabError, unknown
 from lab.runs.experiments import experiment
@@ -30,11 +30,10 @@ from lab.runs.run_folder import Run, write_atomically, writing
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, results_of_runs, results_of_sweep
 from lab.show.problem_rates import baseline, pass_rates, setting_names
-from lab.show.web_page import page_head
+from lab.show.web_page import page_head, picture
 
 if TYPE_CHECKING:
     from IPython.display import HTML
-    from matplotlib.figure import Figure
 
 FIRST, LAST = "first step", "last step"
 LESSON = "lesson"  # the tag of cells that are no part of the page
@@ -52,11 +51,12 @@ MAIN_METRICS = (
 )
 
 
-def gather(sources: Sequence[str | Path], name: str = "") -> Results:
+def gather(sources: Sequence[str | Path], name: str = "") -> tuple[Results, list[Run]]:
     """The runs of a sweep file (your own, or those recorded in the project), or of run folders.
 
-    It is an error if a sweep trains several experiments and `name` does not choose one, and if
-    folders hold runs of different experiments or unfinished runs.
+    Beside the results stand the folders that are here. It is an error if a sweep trains several
+    experiments and `name` does not choose one, and if folders hold runs of different experiments or
+    unfinished runs.
     """
     paths = [Path(source) for source in sources]
     if paths[0].suffix == ".toml":
@@ -72,7 +72,8 @@ def gather(sources: Sequence[str | Path], name: str = "") -> Results:
             )
         if name and name not in trained:
             raise unknown(f"trained experiment of {paths[0].name}", name, trained)
-        return results_of_sweep(sweep, name or trained[0])
+        results = results_of_sweep(sweep, name or trained[0])
+        return results, [run for run in sweep.runs_of(name or trained[0]) if run.finished]
     runs = [Run(path) for path in paths]
     kinds = {run.params["experiment"] for run in runs}
     if len(kinds) > 1:
@@ -81,21 +82,23 @@ def gather(sources: Sequence[str | Path], name: str = "") -> Results:
         )
     if waiting := [run.path for run in runs if not run.finished]:
         raise LabError(f"{waiting[0]} has not finished: run its command again, or leave it out")
-    return results_of_runs(runs)
+    return results_of_runs(runs), runs
 
 
 def pass_rates_by_evaluation(
-    results: Results, sources: Sequence[str | Path], by: Sequence[str]
+    results: Results, runs: Sequence[Run], by: Sequence[str]
 ) -> pd.DataFrame:
     """`pass_rates` of the last evaluation of these runs, and where possible of the first one.
 
     The column `evaluation` tells them apart. Recorded results keep the last evaluation only, so the
-    first one is read from the run folders that `sources` names, if all of them are here.
+    first one is read from the folders of the runs, if all are here and evaluated twice.
     """
     tables = [pass_rates(results.groups, by).assign(evaluation=LAST)]
-    first = _first_groups(results, sources)
-    if first is not None:
-        tables.insert(0, pass_rates(first, by).assign(evaluation=FIRST))
+    groups = [run.groups() for run in runs]
+    if len(runs) == len(results.runs) and all(table["step"].nunique() > 1 for table in groups):
+        first = [table[table["step"] == table["step"].min()] for table in groups]
+        known = [run.with_parameters(table) for run, table in zip(runs, first, strict=True)]
+        tables.insert(0, pass_rates(pd.concat(known), by).assign(evaluation=FIRST))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -110,42 +113,20 @@ def first_and_last(rates: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return first, last
 
 
-def _first_groups(results: Results, sources: Sequence[str | Path]) -> pd.DataFrame | None:
-    """The groups of the first evaluation of every run.
-
-    None if a run is not here, or was evaluated once.
-    """
-    runs = [run for id, run in _folders(sources).items() if id in results.runs and run.finished]
-    groups = [run.groups() for run in runs]
-    if len(runs) < len(results.runs) or any(table["step"].nunique() < 2 for table in groups):
-        return None
-    first = [table[table["step"] == table["step"].min()] for table in groups]
-    tables = [run.with_parameters(table) for run, table in zip(runs, first, strict=True)]
-    return pd.concat(tables, ignore_index=True)
-
-
-def _folders(sources: Sequence[str | Path]) -> dict[str, Run]:
-    """The run folders that `sources` name, by id, whether they are here or not."""
-    paths = [Path(source) for source in sources]
-    is_sweep = paths[0].suffix == ".toml"
-    runs = [item.run for item in read_sweep(paths[0]).items] if is_sweep else list(map(Run, paths))
-    return {run.id: run for run in runs}
-
-
-def fans(results: Results, sources: Sequence[str | Path], by: Sequence[str]) -> pd.DataFrame:
+def fans(results: Results, runs: Sequence[Run], by: Sequence[str]) -> pd.DataFrame:
     """The mean pass rate by visit of one run of each setting, and as many visits again, forecast.
 
     A forecast takes seconds. So it is the run with the lowest seed whose folder is here, and runs
-    that computed their pass rates have none. Columns: setting, run, visit, mean, and low and high
-    of its 90% interval, nan where it was seen. LabError: there is no such folder, or one cannot be
-    forecast (`lab.show.forecast`).
+    that computed their pass rates have none. Columns: setting, run, metric, visit, mean, and low
+    and high of its 90% interval, nan where it was seen. LabError: there is no such folder, or one
+    cannot be forecast (`lab.show.forecast`).
     """
     from lab.show.forecast import forecast
 
     rows = results.metrics.drop_duplicates("run").sort_values("seed").set_index("run")
     names = setting_names(rows, by)
     computed = results.groups.reindex(columns=["run", "pass_rate"]).dropna()["run"]
-    paths = {id: run.path for id, run in _folders(sources).items() if run.finished}
+    paths = {run.id: run.path for run in runs}
     first = names[names.index.isin(paths.keys() - {*computed})].drop_duplicates()
     here = {id: paths[id] for id in first.index}
     if not here:
@@ -154,20 +135,19 @@ def fans(results: Results, sources: Sequence[str | Path], by: Sequence[str]) -> 
             " evaluation only, and where pass rates were computed lab forecast FOLDER draws groups"
         )
     tables = [forecast(path).table.assign(setting=names[id], run=id) for id, path in here.items()]
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat(tables, ignore_index=True).assign(metric="mean pass rate; its forecast, 90%")
 
 
-def answers(results: Results, sources: Sequence[str | Path], rows: int = 16) -> pd.DataFrame:
+def answers(runs: Sequence[Run], rows: int = 16) -> pd.DataFrame:
     """Answers of the last step of one run, spread over its problems: what was asked and said.
 
     LabError: no run folder is here that stores answers.
     """
     columns = ["question", "gold", "text", "reward", "advantage"]
-    for id, run in _folders(sources).items():
-        files = run.rollouts if id in results.runs else []
-        table = pd.read_parquet(files[-1]) if files else pd.DataFrame()
+    for run in runs:
+        table = pd.read_parquet(run.rollouts[-1]) if run.rollouts else pd.DataFrame()
         if {*columns} <= {*table}:
-            return table.iloc[:: max(1, len(table) // rows)].head(rows)[columns].assign(run=id)
+            return table.iloc[:: max(1, len(table) // rows)].head(rows)[columns].assign(run=run.id)
     raise LabError("no run folder is here that stores answers, as those of language models do")
 
 
@@ -191,22 +171,23 @@ def settings(results: Results, by: str = "") -> list[str]:
     return chosen or varied or [next(iter(parameters))]
 
 
-def curves(results: Results, metric: str, by: Sequence[str]) -> pd.DataFrame:
-    """The mean of `metric` over seeds with its interval: one row for each setting and step.
+def curves(results: Results, metrics: Sequence[str], by: Sequence[str]) -> pd.DataFrame:
+    """The means of `metrics` over seeds with their intervals, by setting and step.
 
-    The column `setting` holds the values of the parameters `by`, joined by commas, and `estimator`
-    the estimator of all runs if they share one.
+    To the columns of `Results.each_over_seeds` come `setting`, the values of the parameters `by`
+    joined by commas, and `estimator`, that of all runs if they share one.
     """
     parameters = {"step", "run", *next(iter(results.runs.values()))["params"]["parameters"]}
-    if metric not in results.metrics or metric in parameters:
-        raise unknown("metric", metric, set(results.metrics) - parameters)
-    measured = results.metrics[results.metrics[metric].notna()]
-    if measured.duplicated([*by, "seed", "step"]).any():
-        raise LabError(
-            f"runs differ in more than {', '.join(by)} and the seed: add"
-            f" {', '.join(settings(results))}"
-        )
-    table = results.over_seeds(metric, list(by))
+    for metric in metrics:
+        if metric not in results.metrics or metric in parameters:
+            raise unknown("metric", metric, set(results.metrics) - parameters)
+        measured = results.metrics[results.metrics[metric].notna()]
+        if measured.duplicated([*by, "seed", "step"]).any():
+            raise LabError(
+                f"runs differ in more than {', '.join(by)} and the seed: add"
+                f" {', '.join(settings(results))}"
+            )
+    table = results.each_over_seeds(metrics, list(by))
     table = table.assign(setting=setting_names(table, by))
     shared = set(results.metrics.get("estimator", ()))
     return table.assign(estimator=shared.pop()) if len(shared) == 1 else table
@@ -223,24 +204,28 @@ def main_metrics(results: Results, metric: str) -> list[str]:
     return [name for name in names if name in results.metrics]
 
 
-def all_curves(results: Results, metrics: Sequence[str], by: Sequence[str]) -> pd.DataFrame:
-    """The `curves` of several metrics below each other: their values in `value`, by `metric`."""
-    tables = [
-        curves(results, metric, by).rename(columns={metric: "value"}).assign(metric=metric)
-        for metric in metrics
-    ]
-    return pd.concat(tables, ignore_index=True)
-
-
-def final(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The last step of every setting: the metric, its interval over seeds, number of seeds."""
+def final(table: pd.DataFrame) -> pd.DataFrame:
+    """The last step of `curves` of one metric: its value, interval and number of seeds."""
     last = table.sort_values("step").groupby("setting", sort=False).tail(1)
     intervals = [
         f"[{low:.3f}, {high:.3f}]" if low == low else "one seed"  # low is nan: not equal to itself
         for low, high in zip(last["low"], last["high"], strict=True)
     ]
-    table = last.assign(interval=intervals)[["setting", "step", metric, "interval", "seeds"]]
-    return table.sort_values(metric, ascending=False, ignore_index=True)
+    last = last.assign(interval=intervals).sort_values("mean", ascending=False, ignore_index=True)
+    shown = last[["setting", "step", "mean", "interval", "seeds"]]
+    return shown.rename(columns={"mean": last["metric"].iloc[0]})
+
+
+def compared(results: Results, metric: str, by: Sequence[str]) -> pd.DataFrame:
+    """What is compared in pairs, as a table of `pass_rates`: `metric` at the last step.
+
+    Of pass@k there is a value for each problem, of any other metric for each run.
+    """
+    if is_of_problems := re.fullmatch(r"pass@(\d+)", metric):
+        return pass_rates(results.groups, by, int(is_of_problems[1]))
+    measured = results.metrics[results.metrics[metric].notna()].sort_values("step")
+    last = measured.groupby("run", sort=False).tail(1)
+    return last.assign(setting=setting_names(last, by), problem="", pass_rate=last[metric])
 
 
 def origins(results: Results) -> pd.DataFrame:
@@ -286,19 +271,20 @@ def report(
             f"no {missing[0]}: give a sweep file, for example sweeps/laptop.toml, or run folders"
         )
     # What is wrong with the parameters is said before a cell is executed.
-    results = gather(paths, parameters.get("experiment", ""))
+    results, _ = gather(paths, parameters.get("experiment", ""))
     metric = parameters.get("metric") or results.usual_metric
     by = settings(results, parameters.get("by", ""))
-    curves(results, metric, by)
+    curves(results, [metric], by)
     if against := parameters.get("against"):
-        baseline(pass_rates(results.groups, by), against)
+        baseline(compared(results, metric, by), against)
     remarked = [f"<p><strong>{escape(remark)}</strong></p>" for remark in remarks(results, metric)]
     chosen = experiment("report")
     sources = [os.path.relpath(path) for path in paths]
     given = {"sources": sources, "experiment": "", **parameters, "metric": metric}
-    file = file or Run.of(chosen.configure("laptop", given)).path / "report.html"
-    with writing(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
+    if file is None:
+        file = Run.of(chosen.configure("laptop", given)).path / "report.html"
+        with writing(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
     cells = json.loads(chosen.notebook.read_text(encoding="utf-8"))["cells"]
     body = [page_head("Report"), *remarked, _pre("\n".join(verdicts())), *_shown(cells, given)]
     write_atomically(file, "".join([*body, "</html>\n"]))
@@ -312,42 +298,25 @@ def _shown(cells: Sequence[dict[str, Any]], given: dict[str, Any]) -> list[str]:
     place of what the cell of parameters sets.
     """
     import mistune
-    from matplotlib.figure import Figure
 
     parts: list[str] = []
-
-    def display(table: HTML) -> None:
-        parts.append(f"<div class=output_html>{table.data}</div>")
-
-    def show(figure: Figure) -> None:
-        parts.append(_picture(figure, cell["metadata"].get("alt", "")))
-
-    names: dict[str, Any] = {"display": display}
-    with mock.patch.object(Figure, "show", show):
-        for cell in cells:
-            source, tags = "".join(cell["source"]), cell["metadata"].get("tags", [])
-            if LESSON in tags:
-                continue
-            if cell["cell_type"] == "markdown":
-                parts.append(str(mistune.markdown(source)))
-                continue
-            with redirect_stdout(io.StringIO()) as said:
-                exec(source, names)  # noqa: S102 (our own notebook)
-            parts.append(_pre(said.getvalue()))
-            names |= given if "parameters" in tags else {}
+    names: dict[str, Any] = {
+        "display": lambda table: parts.append(f"<div class=output_html>{table.data}</div>")
+    }
+    show = mock.patch.object(Figure, "show", lambda figure: parts.append(picture(figure, alt)))
+    for cell in cells:
+        source, tags = "".join(cell["source"]), cell["metadata"].get("tags", [])
+        alt, place = cell["metadata"].get("alt", ""), len(parts)
+        if LESSON in tags:
+            continue
+        if cell["cell_type"] == "markdown":
+            parts.append(str(mistune.markdown(source)))
+            continue
+        with show, redirect_stdout(io.StringIO()) as said:
+            exec(source, names)  # noqa: S102 (our own notebook)
+        parts.insert(place, _pre(said.getvalue()))
+        names |= given if "parameters" in tags else {}
     return parts
-
-
-def _picture(figure: Figure, alt: str) -> str:
-    """A figure as an image of the page, and closed. It is drawn once; savefig draws twice."""
-    import matplotlib.pyplot as plt
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    content = io.BytesIO()
-    FigureCanvasAgg(figure).print_png(content)
-    plt.close(figure)
-    image = f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
-    return f'<div class=output_png><img alt="{escape(alt)}" src="{image}"></div>'
 
 
 def _pre(text: str) -> str:

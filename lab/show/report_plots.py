@@ -76,34 +76,25 @@ def _style_of(name: str) -> plots.LineStyle | None:
         return None  # not an estimator, or one without a line style
 
 
-def draw_curves(table: pd.DataFrame, by: Sequence[str]) -> Figure:
-    """One panel for each `metric` of a table: `value` over `step` with the band `low` to `high`.
+def draw_curves(table: pd.DataFrame, by: Sequence[str], x: str = "step") -> Figure:
+    """One panel for each `metric` of a table: `mean` over `x` with the band `low` to `high`.
 
     LabError: the table has one step only.
     """
-    steps = table["step"].nunique()
-    if steps == 1:
+    if table[x].nunique() == 1:
         raise LabError(
-            f"these runs have records of step {table['step'].iloc[0]} only, so there are no curves:"
+            f"these runs have records of step {table[x].iloc[0]} only, so there are no curves:"
             " the table below holds its values"
         )
     style = looks(table, by)
     figure, panels = _panels(table["metric"].nunique(), style)
     for axes, (metric, part) in zip(panels, table.groupby("metric", sort=False), strict=True):
-        for setting, rows in part.sort_values("step").groupby("setting", sort=False):
-            _with_band(axes, rows, "step", "value", style[setting])
-        axes.set(title=metric, xlabel="step")
+        for setting, rows in part.sort_values(x).groupby("setting", sort=False):
+            color, dash = style[setting]
+            axes.plot(rows[x], rows["mean"], color=color, linestyle=dash)
+            axes.fill_between(rows[x], rows["low"], rows["high"], color=color, alpha=0.15, lw=0)
+        axes.set(title=metric, xlabel=x)
         axes.ticklabel_format(axis="y", useOffset=False)
-    return figure
-
-
-def draw_fans(table: pd.DataFrame) -> Figure:
-    """Each run's mean pass rate by visit, and the fan of its forecast: the `fans` of a report."""
-    style = looks(table, ["setting"])
-    figure, (axes,) = _panels(1, style)
-    for (setting, _), rows in table.groupby(["setting", "run"], sort=False):
-        _with_band(axes, rows, "visit", "mean", style[setting])
-    axes.set(title="mean pass rate; its forecast, 90%", xlabel="visit of a problem", ylim=(0, 1))
     return figure
 
 
@@ -167,13 +158,6 @@ def _number(panel: Axes, column: int, row: int, number: float, color: str) -> No
     """A whole number in the middle of a cell; it takes no part in the layout."""
     text = panel.text(column + 0.5, row + 0.5, f"{number:.0f}", fontsize=6, color=color)
     text.set(ha="center", va="center", in_layout=False)
-
-
-def _with_band(axes: Axes, rows: pd.DataFrame, x: str, y: str, look: Look) -> None:
-    """A line, and the band from `low` to `high` about it."""
-    color, dash = look
-    axes.plot(rows[x], rows[y], color=color, linestyle=dash)
-    axes.fill_between(rows[x], rows["low"], rows["high"], color=color, alpha=0.15, linewidth=0)
 
 
 def _panels(count: int, style: dict[str, Look]) -> tuple[Figure, list[Axes]]:

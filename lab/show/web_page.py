@@ -1,6 +1,12 @@
-"""The head of pages that are one file: their style, and what a browser may do with them."""
+"""Pages that are one file: their style, what a browser may do with them, their pictures."""
 
+import io
+from base64 import b64encode
 from html import escape
+
+import matplotlib.pyplot as plt
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 STYLE = """:root{color-scheme:light dark}
 body{font:15px/1.5 system-ui,sans-serif;max-width:58rem;margin:2rem auto;padding:0 1rem;
@@ -26,3 +32,13 @@ def page_head(title: str) -> str:
         '<meta name=viewport content="width=device-width,initial-scale=1">'
         f"<title>{escape(title)}</title><style>{STYLE}</style>"
     )
+
+
+def picture(figure: Figure, alt: str) -> str:
+    """A figure as an image of a page, and closed. It is drawn once; savefig draws twice."""
+    content = io.BytesIO()
+    FigureCanvasAgg(figure).print_png(content)
+    plt.close(figure)
+    data = b64encode(content.getvalue()).decode()
+    image = f'<img alt="{escape(alt)}" src="data:image/png;base64,{data}">'
+    return f"<div class=output_png>{image}</div>"
