@@ -300,9 +300,8 @@ def _shown(cells: Sequence[dict[str, Any]], given: dict[str, Any]) -> list[str]:
     import mistune
 
     parts: list[str] = []
-    names: dict[str, Any] = {
-        "display": lambda table: parts.append(f"<div class=output_html>{table.data}</div>")
-    }
+    names: dict[str, Any] = {"display": lambda table: parts.append(f"<div>{table.data}</div>")}
+    alt = ""
     show = mock.patch.object(Figure, "show", lambda figure: parts.append(picture(figure, alt)))
     for cell in cells:
         source, tags = "".join(cell["source"]), cell["metadata"].get("tags", [])

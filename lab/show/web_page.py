@@ -13,9 +13,9 @@ body{font:15px/1.5 system-ui,sans-serif;max-width:58rem;margin:2rem auto;padding
 color:light-dark(#1b1b1b,#ddd);background:light-dark(#fff,#181818)}
 table{border-collapse:collapse;font-size:.85rem}
 td,th{border-bottom:1px solid light-dark(#ddd,#444);padding:.2rem .7rem .2rem 0;text-align:left}
-img{max-width:100%;background:#fff}.output_png,.output_html,.numbers{overflow-x:auto}
+img{max-width:100%;background:#fff}div{overflow-x:auto}
 .numbers{white-space:nowrap}
-pre{white-space:pre-wrap;font-size:.8rem;color:light-dark(#444,#bbb)}.anchor-link{display:none}
+pre{white-space:pre-wrap;font-size:.8rem;color:light-dark(#444,#bbb)}
 @media(max-width:45rem){.output_png img{max-width:none}}"""
 # The browser enforces it: no script, no connection, no frame, no picture but those inside.
 POLICY = (
