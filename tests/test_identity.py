@@ -200,7 +200,7 @@ def test_a_run_resumed_under_other_code_says_so_everywhere(run, monkeypatch, cap
     (resumed,) = run.provenance["resumed"]
     assert resumed == {"step": 20, **provenance.session()} and resumed["commit"] == "f" * 40
     assert {key: run.provenance[key] for key in began} == began
-    (commit,) = origins(gather([run.path]))["commit"]
+    (commit,) = origins(gather([run.path])[0])["commit"]
     assert commit == f"{began['commit'][:10]}, other code from step 20 on: ffffffffff"
 
 
@@ -210,7 +210,7 @@ def test_a_run_resumed_under_the_same_code_notes_it_and_says_nothing(run, capsys
     go_on()
     assert "goes on" not in capsys.readouterr().err
     assert [resumed["step"] for resumed in run.provenance["resumed"]] == [20]
-    assert "other code" not in origins(gather([run.path]))["commit"][0]
+    assert "other code" not in origins(gather([run.path])[0])["commit"][0]
 
 
 def test_a_run_killed_before_its_first_checkpoint_is_of_the_code_that_begins_it_again(
