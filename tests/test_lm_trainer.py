@@ -2,7 +2,6 @@
 where it must be.
 """
 
-import re
 import signal
 from dataclasses import fields
 from functools import cache
@@ -94,19 +93,30 @@ def test_the_learning_rate_of_every_update_is_that_of_transformers(schedule, war
         theirs.step()
 
 
-def test_the_table_of_settings_has_the_names_and_defaults_of_trl():
-    from lab.llm.train import trl_callbacks
+def test_options_of_grpo_config_reach_trl_and_all_that_the_lab_sets_are_refused(monkeypatch):
+    from lab.llm.train import grpo_options, trl_callbacks
 
-    made = trl_callbacks.TRLRun._config(SimpleNamespace(config=configured(), first=0), "scratch")
+    run = SimpleNamespace(config=configured(grpo="delta=4.0, adam_beta2=0.95"), first=0)
+    made = trl_callbacks.TRLRun._config(run, "scratch")
+    assert (made.delta, made.adam_beta2) == (4.0, 0.95)
+    known = {field.name for field in fields(type(made))}
+    assert {*grpo_options.SETTINGS, *grpo_options.PASSED} <= known
     default = {field.name: field.default for field in fields(type(made))}
     laptop = experiment("gsm8k").configure()
     documented = (project().root / "docs" / "trl.md").read_text()
-    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| (.+?) \| (.+?) \|$", documented, re.M)
-    assert {setting for setting, *_ in rows} >= {*trl_callbacks.SAME.values()}
-    for setting, name, theirs, ours in rows:
+    for name, setting in grpo_options.SETTINGS.items():
+        theirs, ours = getattr(default[name], "value", default[name]), getattr(laptop, setting)
         source = "" if setting in laptop.defaults() else " (gsm8k)"
-        assert theirs == str(getattr(default[name], "value", default[name]))
-        assert ours == f"{getattr(laptop, setting)}{source}"
+        assert f"| `{setting}` | `{name}` | {theirs} | {ours}{source} |" in documented
+    given = {}
+    with monkeypatch.context() as patched:
+        names = SimpleNamespace(GRPOConfig=lambda **options: given.update(options))
+        patched.setattr(trl_callbacks, "trl", lambda: names)
+        trl_callbacks.TRLRun._config(SimpleNamespace(config=configured(), first=0), "scratch")
+    assert len(given) > 25
+    for name in given:
+        with pytest.raises(LabError, match=f"{name} is a setting of|leave {name} out"):
+            configured(grpo=f"{name}=1")
 
 
 def test_trl_corrects_for_the_sampler_where_it_is_told_to(monkeypatch):
@@ -143,7 +153,7 @@ def test_trl_corrects_for_the_sampler_where_it_is_told_to(monkeypatch):
     "given",
     [
         {"estimator": "grpo(ddof=1)", "updates": 2, "micro_batch": 4, "kl": 0.1}
-        | {"schedule": "linear", "warmup": 1},
+        | {"schedule": "linear", "warmup": 1, "grpo": "delta=4.0, adam_beta2=0.95"},
         {"estimator": "pacs", "reference_every": 2, "learning_rate": 1e-3},
         {"estimator": "maxrl", "entropy_bonus": 0.01},
     ],
@@ -273,6 +283,12 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
         ({"estimator": "pacs(beta=2)"}, "the options of PACS are settings here"),
         ({"estimator": "pacs", "kl": 0.1}, "PACS has a loss of its own"),
         ({"estimator": "pacs", "clip_high": 0.3}, "clip_high = 0.3: PACS .* set it to 0.0"),
+        ({"grpo": "dleta=4.0"}, "option of TRL's GRPOConfig 'dleta': did you mean 'delta'"),
+        ({"grpo": "delta=4.0, beta=0.1"}, "beta is a setting of the lab; give kl=... alone"),
+        ({"grpo": "top_k=5"}, "decides itself what top_k says .* leave top_k out"),
+        ({"grpo": "delta"}, "grpo = 'delta': write name=value"),
+        ({"grpo": "delta=4.0", "estimator": "pacs"}, "PACS has a loss of its own"),
+        ({"grpo": "delta=4.0", "trainer": "loop"}, "the loop has none; .* take trainer=trl"),
         ({"reference_every": 2}, "only PACS resets a reference"),
         ({"prompt": "plane"}, "did you mean 'plain'"),
         ({"eval_temperature": 0.001}, "out of range"),

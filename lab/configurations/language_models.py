@@ -146,6 +146,10 @@ class LanguageModelConfig(Config):
         least=0,
         most=1_000_000,
     )
+    grpo: str = setting(
+        "trainer=trl: more options of TRL's GRPOConfig, such as delta=4.0, adam_beta2=0.95",
+        default="",
+    )
     temperature: float = setting("sampling temperature of rollouts", least=0.01, most=10.0)
     top_p: float = setting("nucleus sampling threshold of rollouts", least=0.001, most=1.0)
     max_tokens: int = setting("maximum tokens of a completion", least=1, most=1_000_000)

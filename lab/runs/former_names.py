@@ -22,7 +22,7 @@ FORMER = {
 PRESENT = {former: present for present, former in FORMER.items()}
 # Parameters that are no more, with the value that every recorded run has of them.
 GONE: dict[str, Any] = {
-    **dict.fromkeys("start_from start_sha256 stopping cache grpo folder_of_data".split(), ""),
+    **dict.fromkeys("start_from start_sha256 stopping cache folder_of_data".split(), ""),
     "rewards": "binary",
     "smoothing": 0.0,  # of language models; mazes have it and the next one
     "greedy_filter": False,

@@ -18,6 +18,7 @@ from lab.llm.data.problem_sets import check_name, is_file
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.model_costs import memory_lines, micro_batches
 from lab.llm.engines.models import cached, locate_model, pinned
+from lab.llm.train.grpo_options import grpo_options
 from lab.llm.train.task import Task, estimator_of, loaded_set, takes_real_rewards, unusable
 from lab.training.device import compiler_fault, compute_device
 
@@ -66,10 +67,10 @@ def _loss(config: LanguageModelConfig) -> list[str]:
     spec, rollouts = config.estimator, config.rollouts
     config.check_pacs()
     if config.trainer == "loop":
-        in_trl = ("reference_every", "sampler_correction")
+        in_trl = ("reference_every", "grpo", "sampler_correction")
         config.refuse(in_trl, "the loop has none", "take trainer=trl")
     if spec == "pacs":
-        names = ("kl", "entropy_bonus", "clip_high", "sampler_correction")
+        names = ("kl", "entropy_bonus", "clip_high", "grpo", "sampler_correction")
         config.refuse(names, "PACS has a loss of its own, which does not use it")
         micro_batch, _ = micro_batches(config)
         if micro_batch % rollouts:
@@ -79,6 +80,7 @@ def _loss(config: LanguageModelConfig) -> list[str]:
             )
     else:
         config.refuse(("reference_every",), "only PACS resets a reference")
+    grpo_options(config)  # refuses what is not TRL's, or the lab's own
     estimator = estimator_of(config)
     estimator.coefficients(rollouts)  # refuses a group that is too small
     loss = config.aggregation

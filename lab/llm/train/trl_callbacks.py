@@ -28,6 +28,7 @@ from lab.llm.engines.model_costs import micro_batches
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.evaluation import evaluate, evaluation_is_due, record_is_due
+from lab.llm.train.grpo_options import SAME, grpo_options
 from lab.llm.train.optimizer import learning_rate, set_learning_rate
 from lab.llm.train.rollouts import rollout_columns
 from lab.llm.train.task import judged, problems_of, problems_of_step
@@ -37,16 +38,6 @@ from lab.training.checkpoint import current_state, restore, with_prefix
 from lab.training.device import compute_device
 from lab.training.records import Pause, Record, Standing
 
-# TRL's options that mean the same as a setting; docs/trl.md has the others too.
-SAME = {
-    "entropy_coef": "entropy_bonus",
-    "epsilon": "clip",
-    "max_completion_length": "max_tokens",
-    "num_generations": "rollouts",
-} | {
-    name: name
-    for name in ("learning_rate", "max_grad_norm", "seed", "temperature", "top_p", "weight_decay")
-}
 # The settings' names of loss aggregations, and TRL's.
 AGGREGATIONS = {"token-mean": "dapo", "sequence-mean": "grpo", "sequence-sum": "dr_grpo"}
 # TRL's names of metrics, and those under which the other worlds record them.
@@ -176,6 +167,7 @@ class TRLRun(_TrainerCallback):
             report_to=[],
             disable_tqdm=True,
             **{name: getattr(config, ours) for name, ours in SAME.items()},
+            **grpo_options(config),
         )
 
     def correctness_reward(
