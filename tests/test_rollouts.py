@@ -229,6 +229,30 @@ def test_dead_groups_are_told_by_their_answers(tmp_path):
     assert len(read_table_counts(path).notes) == 1
 
 
+def test_files_of_one_rollout_are_its_problem_s_and_folders_of_two_models_divide(tmp_path):
+    for place, right in (("a", 1), ("a", 0), ("b", 0), ("b", 0)):
+        number = len([*tmp_path.iterdir()])
+        text = json.dumps({"info": {"task_id": place}, "report": {"all_passed": bool(right)}})
+        (tmp_path / f"{place}_{number}.json").write_text(text, encoding="utf-8")
+    found = read_table_counts(tmp_path, Choice(problem="info.task_id"))
+    assert (found.n.tolist(), found.correct.tolist()) == ([2, 2], [1, 0])
+    rows = "".join(f'{{"id": {i}, "correct": {i % 2}}}\n' for i in range(10))
+    for model in ("base", "tuned"):
+        (tmp_path / "evals" / model).mkdir(parents=True)
+        (tmp_path / "evals" / model / "samples.jsonl").write_text(rows, encoding="utf-8")
+    with pytest.raises(LabError, match=r"differ in column \(file\), whose 2 values \(base"):
+        read_table_counts(tmp_path / "evals")
+
+
+def test_rollouts_that_stand_twice_are_judged_once(tmp_path):
+    row = {"problem": "a", "sample": 0, "response": r"\boxed{2}", "gold": "2", "correct": False}
+    rows = [row, row, row | {"sample": 1, "correct": True}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    found = read_table_counts(tmp_path / "a.jsonl")
+    assert "1 rollouts stand there twice and count once" in found.notes
+    assert found.answers["rollouts"].tolist() == [1, 1]
+
+
 def test_what_has_no_end_or_a_column_twice_is_refused(tmp_path):
     table = pa.table([["a", "a"], [0, 1], [1, 1]], names=["problem", "reward", "reward"])
     pq.write_table(table, tmp_path / "a.parquet")

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 ae83716955c0f0e7f09b106f2ec635f1eadf0a11f1c505e01ec5d0b6c0454200
+// Built by `npm run build` from lab/explorer/front; sources sha256 100b6b205a5afd8b18fe64198ea22f1f693a059123db1709a40f0ca1b58d058b
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -4399,22 +4399,22 @@ function checkbox(words, checked2, change) {
     words
   );
 }
-function slider(name, value, { least: least2, most: most2, step, scale, hint, first = false }, change) {
+function slider(name, value, { least: least2, most: most3, step, scale, hint, first = false }, change) {
   const forth = scale ?? { to: (x2) => x2, from: (x2) => x2 };
   const bar = h("input", {
     type: "range",
     min: scale ? "0" : String(least2),
-    max: scale ? "1" : String(most2),
+    max: scale ? "1" : String(most3),
     step: scale ? "any" : String(step)
   });
   const number2 = h("input", {
     type: "number",
     min: String(least2),
-    max: String(most2),
+    max: String(most3),
     step: String(step),
     "aria-label": `${name}, as a number`
   });
-  const round2 = (x2) => Math.min(most2, Math.max(least2, Number((Math.round(x2 / step) * step).toPrecision(12))));
+  const round2 = (x2) => Math.min(most3, Math.max(least2, Number((Math.round(x2 / step) * step).toPrecision(12))));
   const show = (x2) => {
     bar.value = forth.from(x2);
     bar.setAttribute("aria-valuetext", String(x2));
@@ -4467,9 +4467,9 @@ function rebuild(element, facts, build) {
   element.replaceChildren(...build());
   if (held >= 0) places()[held]?.focus({ preventScroll: true });
 }
-var LOG = (least2, most2) => ({
-  to: (x2) => Math.round(least2 * (most2 / least2) ** x2),
-  from: (value) => Math.log(value / least2) / Math.log(most2 / least2)
+var LOG = (least2, most3) => ({
+  to: (x2) => Math.round(least2 * (most3 / least2) ** x2),
+  from: (value) => Math.log(value / least2) / Math.log(most3 / least2)
 });
 function format(x2, figures = 4) {
   if (x2 === null || x2 === void 0) return "";
@@ -5162,10 +5162,10 @@ function nonNegative(columns2, b) {
       const column = columns2[j], times = x2[j];
       for (let i2 = 0; i2 < left.length; i2++) left[i2] -= times * column[i2];
     }
-    let best = -1, most2 = 1e-13;
+    let best = -1, most3 = 1e-13;
     for (let j = 0; j < n; j++) {
       const slope = free.has(j) ? 0 : dot(columns2[j], left);
-      if (slope > most2) [best, most2] = [j, slope];
+      if (slope > most3) [best, most3] = [j, slope];
     }
     if (best < 0 || free.size >= b.length) break;
     free.add(best);
@@ -5766,15 +5766,16 @@ function parseJson(text2) {
 
 // names.js
 var OF_ROWS = ["uuid", "unique_id", "index", "idx", "id", "i", "(key)"];
-var ROLLOUTS = ["", "rollout", "rollouts", "sample", "samples", "completion", "completions", "response", "responses", "generation", "generations", "trace", "traces", "attempt", "attempts", "trial", "trials", "try", "run", "seed", "output", "outputs", "score", "reward", "correct", "results", "answers", "predictions", "candidates", "solutions"];
-var OUTCOMES = ["correct", "correctness", "reward", "score", "scored", "acc", "accuracy", "success", "solved", "passed", "graded"];
+var ROLLOUTS = ["", "rollout", "rollouts", "sample", "samples", "completion", "completions", "response", "responses", "generation", "generations", "trace", "traces", "attempt", "attempts", "trial", "trials", "try", "run", "seed", "output", "outputs", "score", "reward", "correct", "results", "answers", "predictions", "candidates", "solutions", "infos"];
+var OUTCOMES = ["correct", "correctness", "reward", "score", "scores", "scored", "acc", "accuracy", "success", "solved", "passed", "graded", "verify", "verified", "judge", "ok"];
 var OTHERWISE = ["step", "index", "idx", "mean", "avg", "std", "min", "max", "median", "best", "n", "num", "count", "total", "expected", "gt", "gold", "pred", "length", "penalty", "reason", "analysis", "prob", "logprob", "error", "threshold"];
 var ANSWERS = ["answer", "answers", "option", "choice", "output", "text", "response", "solution", "id"];
-var RIGHT = ["correct", "right", "pass", "passed", "success", "solved", "graded"];
-var WRONG = ["incorrect", "wrong", "fail", "failed", "failure", "unsolved"];
+var FAILURES = ["incorrect", "wrong", "fail", "failed", "failure", "failures", "unsolved", "error", "errors", "mistakes", "misses", "negative"];
+var RIGHT = ["correct", "right", "pass", "passed", "success", "solved", "graded", "c"];
+var WRONG = ["incorrect", "wrong", "fail", "failed", "failure", "unsolved", "i"];
 var NO_NUMBER = ["", "n/a", "na", "nan", "none", "null"];
 var NUMBERS = ["sample", "rollout", "trial", "attempt", "repeat", "repetition", "completion", "response", "generation", "index", "idx"];
-var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "math_verify", "extractive_match", "metric.extractive_match", "metric.acc", "passed", "success", "is_success", "solved", "resolved", "(value)"], "reward": ["reward", "rewards", "score", "scores"], "right": ["n_correct", "num_correct", "num_pass", "n_pass", "n_right", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "completions_per_prompt", "n", "rollouts", "samples", "attempts", "total", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "mean/reward"], "step": ["step", "visit"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "gold": ["gold", "gold_answer", "expected_answer", "reference_answer", "ground_truth", "gt", "target", "reward_model.ground_truth", "verifier_metadata.expected_answer", "meta.target"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
+var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "doc_id", "task_name", "problem.id", "problem.task_id", "task.id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages", "user"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "extractive_match", "metric.extractive_match", "metric.acc", "passed", "success", "is_success", "solved", "is_solved", "resolved", "accs", "is_right", "(value)"], "reward": ["reward", "rewards", "score", "scores", "r"], "right": ["n_correct", "num_correct", "correct_count", "num_pass", "n_pass", "num_passed", "n_passed", "n_right", "num_success", "successes", "num_solved", "n_solved", "num_hits", "hits", "wins", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "total_rollouts", "completions_per_prompt", "num_completions", "num_attempts", "n_attempts", "num_trials", "n_trials", "n", "rollouts", "samples", "attempts", "trials", "tries", "total", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "mean/reward"], "step": ["step", "visit"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "gold": ["gold", "gold_answer", "correct_answer", "expected_answer", "reference_answer", "ground_truth", "ground_truth_answer", "expected_truth", "gt", "target", "reward_model.ground_truth", "verifier_metadata.expected_answer", "meta.target"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
 var OWN = ["correct", "reward"];
 var KEPT = ["step", "sample", "trace", "within", "filter", "advantage", "size", "gold", "length", "truncated"];
 var TOLD = ["text", "answer", "gold", "length", "truncated"];
@@ -5799,7 +5800,7 @@ function countsUp(values) {
   return [0, 1].some((first) => numbers2.every((value, i2) => value === first + i2));
 }
 function division(problems, labels2) {
-  const all = /* @__PURE__ */ new Map(), values = labels2.reduce((most2, label2) => Math.max(most2, label2), 0) + 1;
+  const all = /* @__PURE__ */ new Map(), values = labels2.reduce((most3, label2) => Math.max(most3, label2), 0) + 1;
   problems.forEach((problem, i2) => {
     const place = problem * values + labels2[i2];
     all.set(place, (all.get(place) ?? 0) + 1);
@@ -5874,27 +5875,53 @@ var isOfRows = (name) => OF_ROWS.includes(name);
 var partsOf = (name) => name.toLowerCase().split(/[^a-z0-9]+/);
 var mayPolicy = (name) => partsOf(name).some((part) => HINTS.policy.includes(part));
 var mayNumber = (name) => partsOf(name).some((part) => NUMBERS.includes(part)) && !mayPolicy(name);
+var mayFail = (name) => partsOf(name).some((part) => FAILURES.includes(part));
 function mayReward(name) {
-  const parts = partsOf(name);
-  const others = parts.some((part) => OTHERWISE.includes(part)) || ANSWERS.includes(parts.at(-1));
+  const parts = partsOf(name), ofAll = name.startsWith("(") && name !== "(value)";
+  const others = ofAll || parts.some((part) => OTHERWISE.includes(part)) || ANSWERS.includes(parts.at(-1));
   return parts.some((part) => OUTCOMES.includes(part)) && !others;
 }
+var OUTCOME = [...OWN, "right", "rate"];
+var most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
 var isNamed = (name, roles) => mayReward(name) || roles.some((role) => rank(name, role) >= 0);
 var isOutcome = (cell) => missing(cell) || !isList(cell) && !isObject(cell) && (verdict(cell) !== null || RATIO.test(String(cell).slice(0, 40)));
+function isLabel(cell) {
+  const text2 = typeof cell === "string" ? cell.trim().toLowerCase() : "";
+  return typeof cell === "boolean" || text2.length > 1 && [...RIGHT, ...WRONG].includes(text2);
+}
+var flat = (row2, deep = 3) => Object.entries(row2).flatMap(([name, cell]) => {
+  const inner = isObject(cell) && deep > 1 ? flat(cell, deep - 1) : [];
+  return [[name, cell], ...inner.map(([key, each]) => [`${name}.${key}`, each])];
+});
+function listOf(cell) {
+  const held = isObject(cell) ? Object.entries(cell) : [];
+  if (held.length && held.every(([, each]) => isObject(each))) {
+    const stems = new Set(held.map(([name]) => name.toLowerCase().replace(/(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?/s, "$1$3"))), numbers2 = held.flatMap(([name]) => name.match(/\d+/g) ?? []).map(Number).sort((a, b) => a - b), counted2 = numbers2.length === held.length && numbers2[0] < 2 && numbers2.every((each, i2) => each === numbers2[0] + i2);
+    return counted2 && stems.size === 1 && ROLLOUTS.includes([...stems][0]) ? held.map(([, each]) => each) : null;
+  }
+  if (!isList(cell)) return null;
+  const isPair = (each) => isList(each) && each.length === 2 && Number.isInteger(each[0]) && isObject(each[1]);
+  return cell.every(isPair) ? cell.map((each) => each[1]) : cell;
+}
+var asLists = (row2) => Object.values(row2).some((cell) => typeof cell === "object" && cell) ? Object.fromEntries(Object.entries(row2).map(([name, cell]) => [name, listOf(cell) ?? cell])) : row2;
 function tells(row2, deep = DEEP) {
   if (!isObject(row2) || !deep) return false;
   return Object.entries(row2).some(([name, cell]) => {
     const cells2 = isList(cell) ? cell : [cell];
-    if (isNamed(name, [...OWN, "right", "rate"]) && cells2.length && cells2.slice(0, LOOKED_AT).every(isOutcome)) return true;
+    if (isNamed(name, OUTCOME) && cells2.length && cells2.slice(0, LOOKED_AT).every(isOutcome)) return true;
     return (isList(cell) ? cell.slice(0, 3) : [cell]).some((each) => tells(each, deep - 1));
   });
 }
 function rowsOfDocument(document2, distinct2) {
-  const rows = isObject(document2) ? tableIn(document2, DEEP, distinct2) : null;
+  const rows = isObject(document2) ? tableIn(document2, DEEP, distinct2) ?? oneRollout(document2) : null;
   if (rows) return rows;
   throw new Error(
     "cannot be read: a JSON object that is no table: give a list of objects, one object a line, or an object of what the rollouts of each problem got; a mean alone says nothing of single problems"
   );
+}
+function oneRollout(document2) {
+  const held = [document2, ...Object.values(document2).filter(isObject)], names = held.flatMap((each) => ["problem", "sample"].flatMap((role) => hinted(Object.keys(each), role)));
+  return tells(document2) && !names.every(isOfRows) ? [document2] : null;
 }
 function tableIn(document2, deep, distinct2) {
   const { columns: columns2, data: data2 } = document2;
@@ -5904,9 +5931,11 @@ function tableIn(document2, deep, distinct2) {
   }
   const rows = byColumn(document2) ?? byKey(document2);
   if (rows) return rows;
-  const found = [];
+  const found = [], n = number(document2[hinted(Object.keys(document2), "size")[0]]) ?? 0, isCounts = (value) => value.every(Number.isInteger) && most(value) > 1 && most(value) <= n;
   for (const [name, value] of Object.entries(document2)) {
-    if (isList(value) && value.length && value.every(isObject)) found.push([name, value]);
+    if (isList(value) && isNamed(name, OUTCOME) && isCounts(value))
+      found.push([name, value.map((count, i2) => ({ "(key)": i2, "(value)": count }))]);
+    else if (isList(value) && value.length && value.every(isObject)) found.push([name, value]);
     else if (isObject(value) && deep) {
       const inner = tableIn(value, deep - 1, distinct2);
       if (inner?.length) found.push([name, inner]);
@@ -5918,7 +5947,7 @@ function tableIn(document2, deep, distinct2) {
     throw new Error(`cannot be read: it holds several tables, ${names}: give one of them in a file of its own`);
   }
   if (!kept.length) return null;
-  const constants = Object.fromEntries(Object.entries(document2).filter(([, cell]) => !isList(cell) && !isObject(cell)));
+  const ofAll = (name) => isNamed(name, OUTCOME) && rank(name, "size") < 0 ? `(${name})` : name, scalars = Object.entries(document2).filter(([, cell]) => !isList(cell) && !isObject(cell)), constants = Object.fromEntries(scalars.map(([name, cell]) => [ofAll(name), cell]));
   return kept[0][1].map((row2) => ({ ...constants, ...row2 }));
 }
 function byColumn(document2) {
@@ -5928,7 +5957,7 @@ function byColumn(document2) {
     [isObject, (each) => Object.keys(each).length]
   ]) {
     const held = all.filter(([, each]) => is(each) && size(each));
-    if (!held.some(([name]) => isNamed(name, [...OWN, "right", "rate"]))) continue;
+    if (!held.some(([name]) => isNamed(name, OUTCOME))) continue;
     const row2 = (key) => Object.fromEntries(held.map(([name, each]) => [name, each[key]])), sizes = new Set(held.map(([, each]) => size(each)));
     if (is === isList && held.length > 1 && held.length === all.length && sizes.size === 1)
       return [...held[0][1].keys()].map(row2);
@@ -5945,18 +5974,18 @@ function byKey(document2) {
   if (all.every(([, each]) => isObject(each) && Object.keys(each).length && Object.values(each).every(isObject)))
     return byKey(Object.fromEntries(all.map(([key, each]) => [key, Object.values(each)])));
   if (all.every(([, each]) => isObject(each)))
-    return all.slice(0, LOOKED_AT).every(([, each]) => tells(each)) ? all.map(([key, row2]) => ({ "(key)": key, ...row2 })) : null;
+    return all.slice(0, LOOKED_AT).every(([, each]) => tells(each) || Object.values(each).some((cell) => typeof cell === "boolean")) ? all.map(([key, row2]) => ({ "(key)": key, ...row2 })) : null;
   if (!all.every(([, each]) => isList(each))) return null;
-  const cells2 = all.flatMap(([, each]) => each);
+  const cells2 = all.flatMap(([, each]) => listOf(each));
   if (!cells2.length) return null;
   if (cells2.every(isObject))
     return all.flatMap(
-      ([key, rows], i2) => rows.map((row2, j) => ({ "(key)": key, ...row2, "(row)": i2, "(position)": j }))
+      ([key, rows], i2) => listOf(rows).map((row2, j) => ({ "(key)": key, ...row2, "(row)": i2, "(position)": j }))
     );
   return cells2.every(isOutcome) ? all.map(([key, each]) => ({ "(key)": key, "(value)": each })) : null;
 }
-function unfolded(rows, deep = DEEP) {
-  const plan = deep ? planOf(rows.slice(0, LOOKED_AT)) : null;
+function unfolded(given, deep = DEEP) {
+  const rows = given.map(asLists), plan = deep ? planOf(rows.slice(0, LOOKED_AT)) : null;
   return plan ? unfolded(plan(rows), deep - 1) : rows;
 }
 function planOf(first) {
@@ -5969,7 +5998,7 @@ function planOf(first) {
     throw new Error(`cannot be read: the rollouts may lie in ${nested.map(short).join(" or ")}: keep one of them`);
   if (named.length || nested.length && !own) return (every2) => ofObjects(every2, (named.length ? named : nested)[0]);
   if (own) return null;
-  const full = lists.filter((name) => cells2[name].some((each) => each.length)), found = full.filter((name) => cells2[name].every((each) => each.every(isOutcome))), strong = OWN.flatMap((role) => hinted(found, role)), weak = found.filter(mayReward), ofTruth = full.filter((name) => cells2[name].every((each) => each.every((cell) => typeof cell === "boolean"))), list = strong[0] ?? weak[0] ?? (ofTruth.length === 1 ? ofTruth[0] : null);
+  const full = lists.filter((name) => cells2[name].some((each) => each.length)), found = full.filter((name) => cells2[name].every((each) => each.every(isOutcome))), strong = OWN.flatMap((role) => hinted(found, role)), weak = found.filter(mayReward), ofTruth = full.filter((name) => cells2[name].every((each) => each.every(isLabel))), list = strong[0] ?? weak[0] ?? (ofTruth.length === 1 ? ofTruth[0] : null);
   if (list) {
     const beside = full.filter(
       (name) => first.every((row2) => !row2[name]?.length || !row2[list]?.length || row2[name].length === row2[list].length)
@@ -5993,16 +6022,19 @@ var ofObjects = (rows, name) => rows.flatMap((row2, i2) => {
     return { ...Object.fromEntries(kept), ...inner, "(row)": i2, "(position)": j };
   });
 });
-var ofLists = (rows, name, beside) => rows.flatMap((row2, i2) => {
-  if (!isList(row2[name])) return [{ ...row2, "(row)": i2 }];
-  const eachOf = beside.filter((each) => isList(row2[each])), held = outer(row2, eachOf);
-  return row2[name].map((_, j) => ({
-    ...held,
-    ...Object.fromEntries(eachOf.filter((each) => j < row2[each].length).map((each) => [each, row2[each][j]])),
-    "(row)": i2,
-    "(position)": j
-  }));
-});
+var ofLists = (rows, name, beside) => {
+  const nameOf = (each) => each === name && !isNamed(name, OUTCOME) ? "(value)" : each;
+  return rows.flatMap((row2, i2) => {
+    if (!isList(row2[name])) return [{ ...row2, "(row)": i2 }];
+    const eachOf = beside.filter((each) => isList(row2[each])), held = outer(row2, eachOf);
+    return row2[name].map((_, j) => ({
+      ...held,
+      ...Object.fromEntries(eachOf.filter((each) => j < row2[each].length).map((each) => [nameOf(each), row2[each][j]])),
+      "(row)": i2,
+      "(position)": j
+    }));
+  });
+};
 function familiesOf(names, cells2) {
   const found = /* @__PURE__ */ new Map();
   for (const name of names) {
@@ -6076,11 +6108,7 @@ function isBinary(cells2) {
 function wanted(first, choice, several) {
   const cells2 = /* @__PURE__ */ new Map();
   const add = (name, cell) => cells2.has(name) ? cells2.get(name).push(cell) : cells2.set(name, [cell]);
-  for (const row2 of first)
-    for (const [name, cell] of Object.entries(row2)) {
-      add(name, cell);
-      if (isObject(cell)) for (const [key, value] of Object.entries(cell)) add(`${name}.${key}`, value);
-    }
+  for (const row2 of first) for (const [name, cell] of flat(row2)) add(name, cell);
   const all = [...new Set(first.flatMap(Object.keys))].filter((name) => !name.startsWith("(")), named = namedColumns(choice);
   for (const name of named) {
     if (cells2.has(name) || several && name === FILE) continue;
@@ -6113,6 +6141,8 @@ var namedColumns = (choice) => [choice.problem, choice.reward, ...chosen(choice)
 function outcomeOf(cells2, choice, lists) {
   const names = Object.keys(cells2), n = choice.n ?? null, isUnjudged = (choice.threshold ?? choice.success ?? null) === null, sizes = hinted(names, "size").filter((name) => name.toLowerCase() !== "k"), last2 = names.filter((name) => name === "k" && hinted(names, "right")[0] !== "k"), size = n ?? sizes[0] ?? (lists.length === 1 ? lists[0] : null) ?? last2[0] ?? null;
   if (choice.reward && !(choice.reward in cells2)) return null;
+  if (choice.reward && mayFail(choice.reward) && isUnjudged)
+    throw new Error(`column ${choice.reward} says what went wrong: say which value is right, such as false, or name another`);
   if (choice.reward) return { kind: kindOf(choice.reward, cells2[choice.reward], n, size, isUnjudged), names: [choice.reward], size };
   const rights = names.includes("(row)") ? [] : hinted(names, "right").filter(
     (name) => name !== size && !(cells2[name].length && cells2[name].every((cell) => typeof cell === "boolean"))
@@ -6156,13 +6186,11 @@ function unclear(all, full, choice) {
     return `found columns ${listed(all)}: a history of metrics, one row a step, which holds means and no rollouts; give what the rollouts of each problem got`;
   if (all.some((name) => SUMMARY.test(name)) && !hinted(all, "problem").length)
     return `found columns ${listed(all)}: means and other summaries and no rollouts; give what the rollouts of each problem got`;
-  const known2 = ["step", "problem", "prompt", "advantage", "sample"], counted2 = new Set(numbers2), rewards = all.filter((name) => (counted2.has(name) || isBinary(full[name])) && name !== choice.problem && !known2.some((role) => rank(name, role) >= 0)), problems = all.filter(
-    (name) => name !== "step" && new Set(full[name].map(identity)).size < full[name].length && !isBinary(full[name])
-  ), ask = [];
-  if (!choice.problem && !hinted(all, "problem").length && !hinted(all, "prompt").length)
-    ask.push(`the problem${candidates(problems)}`);
+  const other = Object.keys(HINTS).filter((role) => ![...OWN, "right", "rate"].includes(role)), isFree = (name) => name !== choice.problem && !other.some((role) => rank(name, role) >= 0), free = all.filter(isFree), seen = [...free, ...Object.keys(full).filter((name) => name.includes(".") && isFree(name))], worded = seen.filter((name) => full[name].some(isLabel)), binary = [...worded, ...seen.filter((name) => isBinary(full[name]) && !worded.includes(name))], outer2 = binary.filter((name) => free.includes(name)), labels2 = outer2.length ? outer2 : binary, texts = free.filter((name) => !labels2.includes(name) && !numbers2.includes(name)), returns = (name) => new Set(full[name].map(identity)).size < full[name].length, problems = free.filter((name) => !labels2.includes(name) && returns(name)), ask = [];
+  if (!choice.problem && !hinted(Object.keys(full), "problem").length && !hinted(Object.keys(full), "prompt").length)
+    ask.push(`the problem${candidates(problems.length ? problems : texts)}`);
   if (!choice.reward)
-    ask.push(`the reward${candidates(rewards) || " (none holds 0 and 1, true and false, or correct and wrong)"}`);
+    ask.push(`the reward${candidates(labels2.length ? labels2 : numbers2.filter(isFree)) || " (none that may be it holds 0 and 1, true and false, or correct and wrong)"}`);
   return `found columns ${listed(all)}: name ${ask.join(" and ") || "others"}; or give n and k of each problem, or a problem and a reward in every row`;
 }
 
@@ -6224,11 +6252,11 @@ function numbered(...columns2) {
     });
   }, null);
 }
-var most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
+var most2 = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
 var least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
 var distinct = (values) => new Set(values).size;
 var said = (value) => value.toLocaleString("en");
-var span = (values) => least(values) === most(values) ? `${least(values)}` : `${least(values)} to ${most(values)}`;
+var span = (values) => least(values) === most2(values) ? `${least(values)}` : `${least(values)} to ${most2(values)}`;
 var Reading = class {
   constructor(rows, found, choice) {
     Object.assign(this, { rows, found, choice, notes: [], held: /* @__PURE__ */ new Map() });
@@ -6299,17 +6327,17 @@ var Reading = class {
     if (this.kind !== "reward") return this.problemOfCounts(named);
     const full = named.filter((name) => !this.column(name).cells.some(missing)), found = [...full.length ? full : named, ...this.names.includes("(row)") ? ["(row)"] : []];
     if (!found.length) this.refuseNameless();
-    const groups = Object.fromEntries(found.map((name) => [name, numbered(...this.apart(), this.codes(name))])), several = found.filter((name) => most(groups[name]) + 1 < this.kept.length);
+    const groups = Object.fromEntries(found.map((name) => [name, numbered(...this.apart(), this.codes(name))])), several = found.filter((name) => most2(groups[name]) + 1 < this.kept.length);
     if (!several.length || !(several.includes(found[0]) || isOfRows(found[0]))) return found[0];
     const [first] = several;
     for (const other of found.filter((name) => several.includes(name) || isOfRows(first) && named.includes(name))) {
-      const joint = numbered(groups[first], groups[other]), cells2 = most(joint) + 1, problems = most(groups[first]) + 1;
+      const joint = numbered(groups[first], groups[other]), cells2 = most2(joint) + 1, problems = most2(groups[first]) + 1;
       const isNumber = cells2 === joint.length && !(rank(other, "prompt") >= 0 && isOfRows(first));
       if (other === "(row)" && first !== "(key)" || cells2 === problems || isNumber) continue;
       const of = Map.groupBy([...new Map(joint.map((cell, i2) => [cell, groups[first][i2]]))], ([, problem]) => problem), divided = [...of.values()].filter((each) => each.length > 1).length;
       if (divided >= 0.05 * problems || rank(other, "prompt") < 0)
         throw new Error(
-          `the problem may be ${first} (${said(problems)} values) or ${other} (${said(most(groups[other]) + 1)}), which divides it: name one as the problem, or ${other} as what problems differ by if both name it`
+          `the problem may be ${first} (${said(problems)} values) or ${other} (${said(most2(groups[other]) + 1)}), which divides it: name one as the problem, or ${other} as what problems differ by if both name it`
         );
       this.notes.push(`some problems of one ${first} differ in ${other}`);
     }
@@ -6323,7 +6351,7 @@ var Reading = class {
     const known2 = [...this.outcomes, this.size, "step", "k"];
     if (this.found.all.some((name) => !known2.includes(name)))
       this.refuseNameless(
-        policies.length ? `; the rows differ in ${policies[0]}, as checkpoints or models do, and a mean over all problems says nothing of single ones` : ""
+        policies.length ? `; the rows differ in ${policies[0]}, as checkpoints or models do, and a mean over all problems says nothing of single ones` : this.found.all.includes("step") ? "; a history of metrics, one row a step, holds no problems and no rollouts" : ""
       );
     return "";
   }
@@ -6337,7 +6365,7 @@ var Reading = class {
     const lost = this.kept.find((row2) => missing(this.cell(this.problem, row2)));
     if (lost !== void 0) throw new Error(`row ${lost + 1} has no ${this.problem}: every rollout needs its problem`);
     const codes = this.codes(this.problem), groups = numbered(...this.apart(), codes), parts = this.column(this.problem).cells.map((cell) => /^(.+)_(\d+)_\d+$/.exec(identity(cell)));
-    if (this.problem !== "uid" || most(groups) + 1 < codes.length || !parts.every((match) => match)) return groups;
+    if (this.problem !== "uid" || most2(groups) + 1 < codes.length || !parts.every((match) => match)) return groups;
     const seen = /* @__PURE__ */ new Set();
     for (const [, problem, rollout] of parts) {
       const key = JSON.stringify([problem, rollout]);
@@ -6358,7 +6386,7 @@ var Reading = class {
       const spoken = [text2, this.outcomes[0]].filter((each) => each).map(this.codes), rollout = numbered(this.group, this.codes(name)), first2 = /* @__PURE__ */ new Map(), all = rollout.length;
       rollout.forEach((each, i2) => first2.has(each) || first2.set(each, i2));
       const twice = all - first2.size;
-      if (twice && most(numbered(rollout, ...spoken)) === most(rollout)) {
+      if (twice && most2(numbered(rollout, ...spoken)) === most2(rollout)) {
         this.keep((i2) => first2.get(rollout[i2]) === i2);
         this.notes.push(`${twice} rollouts stand there twice and count once`);
       } else if (2 * twice >= first2.size && name !== "(position)" && !this.choice.pooled?.includes(name))
@@ -6388,12 +6416,16 @@ var Reading = class {
       throw new Error(
         `${name} ${short(identity(cells2[odd]))} in row ${this.kept[odd] + 1} is no number: say which value is right, or name another column`
       );
-    const sums = /* @__PURE__ */ new Map();
+    const sums = /* @__PURE__ */ new Map(), kinds = new Set(values.filter((_, i2) => told3[i2])), isGiven = this.choice.reward || success !== null || threshold !== null;
     this.group.forEach((group2, i2) => sums.set(group2, (sums.get(group2) ?? 0) + told3[i2]));
-    if (most([...sums.values()]) <= 1 && told3.some((each) => each))
+    if (most2([...sums.values()]) <= 1 && told3.some((each) => each))
       this.refuseSingles(
         values.filter((_, i2) => told3[i2]),
         right.filter((_, i2) => told3[i2])
+      );
+    if (!isGiven && !OWN.some((role) => rank(name, role) >= 0) && kinds.size === 1)
+      throw new Error(
+        `column ${name} is ${[...kinds][0]} in all of ${said(told3.filter(Boolean).length)} rows, as a setting may be: say reward ${name} if rollouts got that`
       );
     for (const other of this.outcomes.slice(1)) {
       const others = this.values(other), both = values.filter((value, i2) => Number.isFinite(value) && Number.isFinite(others[i2])).length, differ = values.filter(
@@ -6408,7 +6440,7 @@ var Reading = class {
     return [told3.map(Number), right.map((each, i2) => Number(each && told3[i2]))];
   }
   refuseSingles(values, right) {
-    const name = this.outcomes.join(" or "), steps = distinct(this.steps()), clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values), known2 = values.filter(Number.isFinite), all = right.filter((each) => each).length, tells2 = clear ? `the accuracy by ${name} is ${wilson(all, right.length)}` : !known2.length ? "no number" : `the mean of ${name} is ${(known2.reduce((a, b) => a + b, 0) / known2.length).toFixed(3)}`;
+    const name = this.outcomes.join(" or "), steps = distinct(this.steps()), clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values), known2 = values.filter(Number.isFinite), all = right.filter((each) => each).length, tells2 = clear ? `the accuracy by ${name} is ${wilson(all, right.length)}` : !known2.length ? `${name} holds no numbers` : `the mean of ${name} is ${(known2.reduce((a, b) => a + b, 0) / known2.length).toFixed(3)}`;
     throw new Error(
       `column ${this.problem} gives every rollout a problem of its own${steps > 1 ? `, at ${steps} steps` : ""}: one rollout a problem tells no pass rates, and ${tells2}; give several rollouts of a problem, or name its column`
     );
@@ -6434,10 +6466,12 @@ var Reading = class {
       if (!counted2 && missing(cell)) return false;
       const before = first.get(this.group[i2]);
       if (before === void 0) return Boolean(first.set(this.group[i2], i2));
-      if (counted2 || cells2[before] !== cell)
+      if (counted2 || cells2[before] !== cell) {
+        const [one2, two] = [this.kept[before], this.kept[i2]], apart = this.names.filter((each) => each !== name && this.cell(each, one2) !== this.cell(each, two));
         throw new Error(
-          `problem ${short(this.name(this.kept[i2]))} has ${name} ${cells2[before]} and ${cell}, several rows of counts: choose some, name what sets problems apart, or add them up`
+          `problem ${short(this.name(two))} has ${name} ${cells2[before]} and ${cell}, several rows of counts${candidates(apart)}: choose some, name what sets problems apart, or add them up`
         );
+      }
       return false;
     }), rates = values.filter((_, i2) => told3[i2]), inferred = this.kind === "rate" && this.size === null ? this.inferred(rates) : null;
     const pairs = cells2.map((cell, i2) => {
@@ -6459,7 +6493,7 @@ var Reading = class {
       throw new Error(
         `columns ${this.size} and ${name} are ${n[0]} and ${right[0]} in every row: name ${name} as the column of the reward if that many of ${this.size} rollouts were right, or the column that is`
       );
-    if (counted2 && most(n) === 1)
+    if (counted2 && most2(n) === 1)
       this.refuseSingles(
         right,
         right.map((each) => each === 1)
@@ -6467,7 +6501,7 @@ var Reading = class {
     return [n, right];
   }
   keepLastStep() {
-    const steps = this.stepName ? this.values(this.stepName) : [], known2 = steps.filter(Number.isFinite), last2 = most(known2);
+    const steps = this.stepName ? this.values(this.stepName) : [], known2 = steps.filter(Number.isFinite), last2 = most2(known2);
     if (!known2.length || least(known2) === last2) return;
     this.keep((i2) => steps[i2] === last2);
     if (!this.problem && this.kept.length === 1)
@@ -6545,7 +6579,7 @@ var Reading = class {
     const problems = numbered(this.group, ...pooled.map(this.codes)), known2 = [this.problem, this.stepName, ...this.within, ...pooled, ...this.outcomes, ...this.found.long, "(row)", "(position)"];
     for (const name2 of this.names) {
       if (known2.includes(name2) || VARYING.some((role) => rank(name2, role) >= 0)) continue;
-      const codes = numbered(this.codes(name2)), { cells: cells2 } = this.column(name2), kind = most(codes) > 0 ? division(problems, codes) : "", counting = countsUp(cells2) && mayNumber(name2);
+      const codes = numbered(this.codes(name2)), { cells: cells2 } = this.column(name2), kind = most2(codes) > 0 ? division(problems, codes) : "", counting = countsUp(cells2) && mayNumber(name2);
       if (kind === "singles" && counting) {
         this.sample = name2;
         notes.push(`column ${name2} numbers the rollouts of a problem`);
@@ -6560,7 +6594,7 @@ var Reading = class {
   }
   /** What the file was taken for, with the columns that say so. */
   meaning(kept) {
-    const { threshold = null, success = null } = this.choice, [name] = this.outcomes, values = this.values(name).filter(Number.isFinite), n = kept.map((each) => each.n), right = kept.reduce((sum, each) => sum + each.right, 0), rows = [...Map.groupBy(this.kept, this.problemOf).values()].map((each) => each.length), held = this.names.includes("(row)") ? most(this.values("(row)")) + 1 : 0, steps = distinct(this.steps()), ofN = this.size !== null && this.kind !== "reward", column = (each) => typeof each === "string" ? `\`${each}\`` : `${each}`, meaning = {
+    const { threshold = null, success = null } = this.choice, [name] = this.outcomes, values = this.values(name).filter(Number.isFinite), n = kept.map((each) => each.n), right = kept.reduce((sum, each) => sum + each.right, 0), rows = [...Map.groupBy(this.kept, this.problemOf).values()].map((each) => each.length), held = this.names.includes("(row)") ? most2(this.values("(row)")) + 1 : 0, steps = distinct(this.steps()), ofN = this.size !== null && this.kind !== "reward", column = (each) => typeof each === "string" ? `\`${each}\`` : `${each}`, meaning = {
       row: (this.kind === "reward" ? "a rollout" : `a problem and its ${this.kind}`) + (held ? `, unfolded from ${said(held)} rows that hold several` : ""),
       problem: this.problem ? `\`${this.problem}\`, ${said(rows.length)} values, ${span(rows)} rows each` : "each row",
       sample: this.sample ? `\`${this.sample}\`` : "by its place",
@@ -6778,9 +6812,9 @@ var Policy = class {
   }
   softmax(x2) {
     const pi = this.logits.slice(x2 * ANSWERS2, (x2 + 1) * ANSWERS2);
-    let most2 = -Infinity, sum = 0;
-    for (const value of pi) if (value > most2) most2 = value;
-    for (let a = 0; a < ANSWERS2; a++) sum += pi[a] = Math.exp(pi[a] - most2);
+    let most3 = -Infinity, sum = 0;
+    for (const value of pi) if (value > most3) most3 = value;
+    for (let a = 0; a < ANSWERS2; a++) sum += pi[a] = Math.exp(pi[a] - most3);
     for (let a = 0; a < ANSWERS2; a++) pi[a] /= sum;
     return pi;
   }
@@ -7737,9 +7771,9 @@ function checked(given) {
     const choices = state_default.choices[key];
     if (choices && !choices.includes(value)) throw fault(`it must be one of ${choices.join(", ")}`);
     if (RANGES[key]) {
-      const [least2, most2] = RANGES[key], whole = key in state_default.wholes;
-      if (typeof value !== "number" || !(value >= least2 && value <= most2) || whole && !Number.isInteger(value)) {
-        throw fault(`it must be a ${whole ? "whole " : ""}number from ${least2} to ${most2}`);
+      const [least2, most3] = RANGES[key], whole = key in state_default.wholes;
+      if (typeof value !== "number" || !(value >= least2 && value <= most3) || whole && !Number.isInteger(value)) {
+        throw fault(`it must be a ${whole ? "whole " : ""}number from ${least2} to ${most3}`);
       }
     }
     if (typeof usual2 === "boolean" && typeof value !== "boolean") throw fault("it must be true or false");
@@ -9362,7 +9396,7 @@ var ToyPanel = class {
       label: this.atRollouts ? "rollouts a problem" : "step"
     };
     const rates = state.start === "even" ? { kind: "logit", domain: [1e-4, 0.9999] } : { kind: "logit", domain: [CERTAIN, 1 - CERTAIN], ticks: WIDE.map((p) => [p, format(p)]) };
-    const bins = this.runs.map((run) => histogram(run.now)), most2 = niceDomain([0, state.problems / 4, ...bins.flat()], "linear")[1];
+    const bins = this.runs.map((run) => histogram(run.now)), most3 = niceDomain([0, state.problems / 4, ...bins.flat()], "linear")[1];
     const lines = [], areas = [];
     SIDES.forEach((side, k) => {
       const run = this.runs[k], { color, dash } = style[k], { label: label2 } = this.found[k], at = run.shown(), places = at.map((t) => this.atRollouts ? t * run.N : t), paths = [];
@@ -9377,7 +9411,7 @@ var ToyPanel = class {
       this.spread[side].draw(
         {
           x: { kind: "linear", domain: [0, 1], label: "pass rate now" },
-          y: { kind: "linear", domain: [0, most2], label: "problems" },
+          y: { kind: "linear", domain: [0, most3], label: "problems" },
           bars: bins[k].map((value, i2) => ({
             from: i2 / 20 + 4e-3,
             to: (i2 + 1) / 20 - 4e-3,
@@ -10557,7 +10591,7 @@ var ends2 = {
     const p = passRates("linear"), grid = new Grid(p), weights = ["grpo", "rloo"].map((spec) => QUANTITIES.weight(grid, sequences(spec)));
     let chosen2 = group(1).findIndex(({ right }) => right);
     const bars = new Picture(`what each of the ${N} answers gets`, (width, height) => {
-      const most2 = Math.sqrt(N - 1), x2 = (i2) => 8 + (i2 + 0.5) * (width - 16) / N, wide = Math.min(46, 0.7 * width / N), middle2 = height / 2, y = (a) => middle2 - a / most2 * (middle2 - 26);
+      const most3 = Math.sqrt(N - 1), x2 = (i2) => 8 + (i2 + 0.5) * (width - 16) / N, wide = Math.min(46, 0.7 * width / N), middle2 = height / 2, y = (a) => middle2 - a / most3 * (middle2 - 26);
       return group(view.value).flatMap(({ right, advantage }, i2) => [
         ...i2 === chosen2 ? [
           svg("rect", {
@@ -10760,7 +10794,7 @@ var limit2 = {
   build(view) {
     const p = passRates("log"), promised = LIMITS.weight(p, resolve(ESTIMATORS, SPEC).entry.limit({}));
     const picture = new ChartPicture("weight by pass rate: the promise and what N tries give", () => {
-      const theme = THEMES[isDark() ? "dark" : "light"], color = onGround("#c42d08", isDark()), N2 = view.value, flat = Math.sqrt(1e-4 * Math.min(1 / N2, 0.5));
+      const theme = THEMES[isDark() ? "dark" : "light"], color = onGround("#c42d08", isDark()), N2 = view.value, flat2 = Math.sqrt(1e-4 * Math.min(1 / N2, 0.5));
       picture.chart.theme = theme;
       return {
         x: { kind: "log", domain: [1e-4, 1], label: "how often a problem is solved (pass rate p)" },
@@ -10772,7 +10806,7 @@ var limit2 = {
         ],
         texts: [
           { x: 16e-4, y: 900, words: "what it wants, 1/p", color: theme.muted },
-          { x: flat, y: weight([flat], N2)[0], words: `${N2} tries`, color, dy: -10, anchor: "middle" }
+          { x: flat2, y: weight([flat2], N2)[0], words: `${N2} tries`, color, dy: -10, anchor: "middle" }
         ]
       };
     });

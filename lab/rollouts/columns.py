@@ -26,7 +26,7 @@ from lab.rollouts.names import (
     hinted,
     may_outcome,
 )
-from lab.rollouts.structure import Row, asked, cell_of, identity, missing, short
+from lab.rollouts.structure import Row, asked, cell_of, flat, identity, missing, short
 from lab.shapes import Int
 
 if TYPE_CHECKING:
@@ -96,11 +96,8 @@ class Columns:
         """
         cells: dict[str, list[Any]] = {}
         for row in first:
-            for name, cell in row.items():
-                inner = cell if isinstance(cell, dict) else {}
-                places = {name: cell} | {f"{name}.{key}": value for key, value in inner.items()}
-                for place, value in places.items():
-                    cells.setdefault(place, []).extend([] if missing(value) else [value])
+            for place, value in flat(row):
+                cells.setdefault(place, []).extend([] if missing(value) else [value])
         for name in choice.columns:
             if name not in cells and not (several and name == FILE):
                 cells[name] = [x for row in first if not missing(x := cell_of(row, name))]

@@ -21,6 +21,7 @@ from lab.rollouts.meaning import Choice, is_binary, listed, options, outcome_of
 from lab.rollouts.names import (
     LARGEST_N,
     OF_ROWS,
+    OWN,
     RATE_SLACK,
     RATIO,
     TOLD,
@@ -92,7 +93,8 @@ def read_table_counts(
                 f" {columns.signature}: give files of one kind"
             )
         with readable(file):
-            columns.add_file(chunks(columns.names), step_of_path(file, path), file.name)
+            name = file.relative_to(path).as_posix() if path.is_dir() else file.name
+            columns.add_file(chunks(columns.names), step_of_path(file, path), name)
     if columns is None:
         raise LabError(f"{files[0] if len(files) == 1 else path}: {refusal}")
     try:
@@ -258,6 +260,8 @@ class Reading:
                 return named[0]
             if {*others} <= {"k"}:
                 return ""
+            if "step" in self.found.all:
+                why = "; a history of metrics, one row a step, holds no problems and no rollouts"
             if several:
                 why = (
                     f"; the rows differ in {policies[0]}, as checkpoints or models do, and a mean"
@@ -372,6 +376,12 @@ class Reading:
                 )
         if told.any() and np.bincount(self.group, told).max() < self.least:
             self._refuse_singles(values[told], right[told])
+        given = self.choice.reward or success is not None or threshold is not None
+        if not given and not has_role(self.outcome, *OWN) and len({*values[told]}) == 1:
+            raise LabError(
+                f"column {self.outcome} is {values[told][0]:g} in all of {told.sum():,} rows, as a"
+                f" setting may be: say --reward {self.outcome} if rollouts got that"
+            )
         for other in self.outcomes[1:]:
             others = self._values(other)
             both = np.isfinite(values) & np.isfinite(others)
@@ -393,7 +403,11 @@ class Reading:
         name, steps = " or ".join(self.outcomes), self.rows[self.step].nunique()
         clear = self.choice.success is not None or self.choice.threshold is not None
         known = values[np.isfinite(values)]
-        said = f"the mean of {name} is {known.mean():.3f}" if len(known) else "no number"
+        said = f"{name} holds no numbers"
+        if len(known):
+            said = f"the mean of {name} is {known.mean():.3f}"
+        elif any(RATIO.fullmatch(str(cell)) for cell in self.cells[self.outcome]):
+            said += f"; if its ratios count right rollouts, say --reward {name}"
         if clear or self.kind == "counts" or is_binary(known.tolist()):
             k, n = int(right.sum()), len(right)
             low, high = binomtest(k, n).proportion_ci(method="wilson")
@@ -502,11 +516,13 @@ class Reading:
         differ = (rows != before) & (counted | (codes[rows] != codes[before]))
         if differ.any():
             one, other = before[differ][0], rows[differ][0]
+            parts = self.rows.iloc[one] != self.rows.iloc[other]
+            apart = [name for name in self.names if parts[name] and name != self.outcome]
             raise LabError(
                 f"problem {short(self._name(one))} has {self.outcome}"
                 f" {self._cell(self.outcome, one)} and {self._cell(self.outcome, other)}, several"
-                " rows of counts: choose some with --only COLUMN=VALUE, name what sets problems"
-                " apart with --within, or add them up"
+                f" rows of counts{options(apart)}: choose some with --only COLUMN=VALUE, name what"
+                " sets problems apart with --within, or add them up"
             )
         told[rows[rows != before]] = False
         return told

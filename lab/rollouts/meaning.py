@@ -18,9 +18,10 @@ from lab.rollouts.names import (
     SUMMARY,
     has_role,
     hinted,
+    may_fail,
     may_reward,
 )
-from lab.rollouts.structure import identity, is_outcome, number, short, verdict
+from lab.rollouts.structure import identity, is_label, is_outcome, number, short, verdict
 
 FILE = "(file)"  # a column of the names of several files, without their numbers
 
@@ -119,6 +120,11 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
     if choice.reward:
         if choice.reward not in cells:  # it is empty
             return None
+        if may_fail(choice.reward) and choice.success is choice.threshold is None:
+            raise LabError(
+                f"column {choice.reward} says what went wrong: say which value is right, such as"
+                " --success false, or name another with --reward"
+            )
         return Outcome(_kind(choice.reward, cells, choice, size), [choice.reward], size)
     rights = [name for name in hinted(cells, "right") if name != size and types[name] != {bool}]
     if "(row)" in cells:  # unfolded: what is counted is another's
@@ -217,20 +223,21 @@ def unclear(columns: Sequence[str], told: Cells, choice: Choice) -> str:
             f"{found}: means and other summaries and no rollouts; give what the rollouts of each"
             " problem got, or --reward and the --n that its means are of"
         )
-    ask, binary = [], [name for name in columns if is_binary(told[name])]
-    if not choice.problem and not hinted(columns, "problem", "prompt"):
+    other = {*HINTS} - {*OWN, "right", "rate"}
+    free = [name for name in columns if name != choice.problem and not has_role(name, *other)]
+    inner = [name for name in told if "." in name and not has_role(name, *other)]
+    labels = [x for x in (*free, *inner) if any(is_label(cell) for cell in told[x])]
+    labels += [x for x in (*free, *inner) if is_binary(told[x]) and x not in labels]
+    labels = [name for name in labels if name in free] or labels
+    ask = []
+    if not choice.problem and not hinted(told, "problem", "prompt"):
         different = {name: {identity(cell) for cell in told[name]} for name in columns}
-        problems = [
-            name
-            for name in columns
-            if name not in (*binary, "step") and len(different[name]) < len(told[name])
-        ]
-        ask.append(f"the problem with --problem{options(problems)}")
+        texts = [name for name in free if name not in (*labels, *numbers)]
+        problems = [x for x in free if x not in labels and len(different[x]) < len(told[x])]
+        ask.append(f"the problem with --problem{options(problems or texts)}")
     if not choice.reward:
-        known = ("step", "problem", "prompt", "advantage", "sample")
-        others = [x for x in columns if x != choice.problem and not has_role(x, *known)]
-        rewards = options([name for name in others if name in (*numbers, *binary)])
-        none = " (none holds 0 and 1, true and false, or correct and wrong)"
+        rewards = options(labels or [name for name in numbers if name in free])
+        none = " (none that may be it holds 0 and 1, true and false, or correct and wrong)"
         ask.append(f"the reward with --reward{rewards or none}")
     return (
         f"{found}: name {' and '.join(ask) or 'others'}; or give n and k of each problem, or a"

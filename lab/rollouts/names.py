@@ -75,7 +75,17 @@ def may_reward(name: str) -> bool:
     """
     parts = _parts(name)
     others = {*parts} & {*WORDS["OTHERWISE"]} or parts[-1] in WORDS["ANSWERS"]
-    return bool({*parts} & {*WORDS["OUTCOMES"]}) and not others
+    of_all = name.startswith("(") and name != "(value)"  # an outer object's
+    return bool({*parts} & {*WORDS["OUTCOMES"]}) and not (others or of_all)
+
+
+def may_fail(name: str) -> bool:
+    """Whether a part of a name means that an answer was wrong: where it is true, nothing was right.
+
+    >>> may_fail("n_wrong"), may_fail("is_correct")
+    (True, False)
+    """
+    return not {*_parts(name)}.isdisjoint(WORDS["FAILURES"])
 
 
 def may_policy(name: str) -> bool:

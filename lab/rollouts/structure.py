@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -21,6 +22,7 @@ from lab.rollouts.names import (
     LOOKED_AT,
     NO_NUMBER,
     NUMBERED,
+    OF_ROWS,
     OWN,
     RATIO,
     RIGHT,
@@ -128,6 +130,20 @@ def cell_of(row: Row, column: str) -> Any:
     return row.get(column)
 
 
+def flat(row: Row, deep: int = 3) -> Iterator[tuple[str, Any]]:
+    """The cells of a row and of the objects in it, whose names are behind a dot."""
+    for name, cell in row.items():
+        yield name, cell
+        if isinstance(cell, dict) and deep > 1:
+            yield from ((f"{name}.{key}", each) for key, each in flat(cell, deep - 1))
+
+
+def is_label(cell: Any) -> bool:
+    """Whether a cell is true, false, or a word for right or wrong."""
+    text = cell.strip().lower() if isinstance(cell, str) else ""
+    return isinstance(cell, bool) or (len(text) > 1 and text in (*RIGHT, *WRONG))
+
+
 def is_outcome(cell: Any) -> bool:
     """Whether a cell may be a reward, a count, a rate or a label."""
     return missing(cell) or verdict(cell) is not None or bool(RATIO.fullmatch(str(cell)[:40]))
@@ -153,7 +169,7 @@ def rows_of_document(document: Any) -> list[Row]:
     """The rows of a JSON document. LabError: it is no table."""
     rows = None
     if isinstance(document, dict):
-        rows = _table_in(document, DEEP)
+        rows = _table_in(document, DEEP) or _one_rollout(document)
     elif isinstance(document, list):
         rows = [{"(value)": row} if isinstance(row, list) else row for row in document]
         odd = [i for i, row in enumerate(rows, 1) if not isinstance(row, dict)]
@@ -182,15 +198,19 @@ def _table_in(document: Row, deep: int) -> list[Row] | None:
     if rows is not None:
         return rows
     tables, constants = {}, {}
+    n = next((number(document[name]) or 0 for name in hinted(document, "size")), 0)
     for name, value in document.items():
         if isinstance(value, dict):
             inner = _table_in(value, deep - 1) if deep else None
             if inner:
                 tables[name] = inner
         elif not isinstance(value, list):
-            constants[name] = value
+            outer = may_outcome(name) and not has_role(name, "size")  # no row's own
+            constants[f"({name})" if outer else name] = value
         elif value and all(isinstance(row, dict) for row in value):
             tables[name] = value
+        elif may_outcome(name) and {*map(type, value)} == {int} and 1 < max(value) <= n:
+            tables[name] = [{"(key)": i, "(value)": count} for i, count in enumerate(value)]
     telling = [name for name in tables if any(map(tells, tables[name][:3]))] or list(tables)
     if len(telling) > 1:
         raise LabError(
@@ -198,6 +218,13 @@ def _table_in(document: Row, deep: int) -> list[Row] | None:
             " of its own"
         )
     return [constants | row for row in tables[telling[0]]] if telling else None
+
+
+def _one_rollout(document: Row) -> list[Row] | None:
+    """The row of a folder's file that holds one rollout, of a problem that is named."""
+    held = [document, *(cell for cell in document.values() if isinstance(cell, dict))]
+    names = {name for each in held for name in hinted(each, "problem", "sample")}
+    return [document] if tells(document) and not names <= {*OF_ROWS} else None
 
 
 def _by_column(document: Row) -> list[Row] | None:
@@ -225,11 +252,12 @@ def _by_key(document: Row) -> list[Row] | None:
     if all(isinstance(each, dict) for each in values):
         if all(each and all(isinstance(row, dict) for row in each.values()) for each in values):
             return _by_key({key: list(each.values()) for key, each in document.items()})
-        if all(map(tells, values[:LOOKED_AT])):
+        judged = (tells(each) or bool in map(type, each.values()) for each in values[:LOOKED_AT])
+        if all(judged):
             return [{"(key)": key} | row for key, row in document.items()]
     if not all(isinstance(each, list) for each in values):
         return None
-    cells = list(itertools.chain.from_iterable(values))
+    cells = [cell for each in values for cell in _listed(each) or ()]
     known = all(isinstance(cell, dict) for cell in cells) or all(map(is_outcome, cells))
     if not cells or not known:
         return None
@@ -279,10 +307,11 @@ def _plan(first: Sequence[Row]) -> Plan | None:
             if not missing(cell):
                 cells.setdefault(name, []).append(cell)
     own = hinted([name for name in cells if not isinstance(cells[name][0], (list, dict))], *OWN)
+    held = {name: [_listed(cell) for cell in each] for name, each in cells.items()}
     lists = {
-        name: list(itertools.chain(*each))
-        for name, each in cells.items()
-        if all(isinstance(cell, list) for cell in each)
+        name: [cell for some in each for cell in some or ()]
+        for name, each in held.items()
+        if None not in each
     }
     telling = [name for name, each in lists.items() if any(map(tells, each))]
     named = [name for name in telling if name.lower() in ROLLOUTS]
@@ -299,7 +328,7 @@ def _plan(first: Sequence[Row]) -> Plan | None:
     if own:
         return None
     of_outcomes = [name for name, each in lists.items() if each and all(map(is_outcome, each))]
-    of_truth = [name for name in of_outcomes if {type(cell) for cell in lists[name]} == {bool}]
+    of_truth = [name for name in of_outcomes if all(map(is_label, lists[name]))]
     names = [*hinted(sorted(of_outcomes), *OWN), *filter(may_reward, of_outcomes)]
     if not names and len(of_truth) == 1:
         names = of_truth
@@ -325,15 +354,33 @@ def _are_problems(cells: Sequence[Any]) -> bool:
 
 
 def _objects(name: str, row: Row) -> Rollouts:
-    """Those in a list of objects."""
-    return enumerate(each if isinstance(each, dict) else {} for each in row.get(name) or [])
+    """Those in a list of objects, of numbered ones, or of pairs of a number and an object."""
+    held = _listed(row.get(name)) or []
+    return enumerate(each if isinstance(each, dict) else {} for each in held)
+
+
+def _listed(cell: Any) -> list[Any] | None:
+    """What a list holds, an object of numbered objects too; None: it is none.
+
+    Of pairs of a number and an object, as harnesses of code write them, the objects.
+    """
+    if isinstance(cell, dict) and cell and all(isinstance(each, dict) for each in cell.values()):
+        stems = {NUMBERED.sub(r"\1\3", name.lower()) for name in cell}
+        numbers = sorted(int(digits) for digits in re.findall(r"\d+", " ".join(cell)))
+        counted = numbers in (list(range(len(cell))), list(range(1, len(cell) + 1)))
+        return list(cell.values()) if counted and len(stems) == 1 and stems <= {*ROLLOUTS} else None
+    if not isinstance(cell, list):
+        return None
+    pairs = all(isinstance(each, list) and [*map(type, each)] == [int, dict] for each in cell)
+    return [each[1] for each in cell] if pairs else cell
 
 
 def _places(name: str, columns: Sequence[str], row: Row) -> Rollouts:
     """Those in lists beside each other; a row without the list of outcomes is one without any."""
-    lists = {each: row[each] for each in columns if isinstance(row.get(each), list)}
+    lists = {each: held for each in columns if (held := _listed(row.get(each))) is not None}
     for j in range(len(lists.get(name, [None]))):
-        yield j, {each: cells[j] for each, cells in lists.items() if j < len(cells)}
+        own = {each: cells[j] for each, cells in lists.items() if j < len(cells)}
+        yield j, own if may_outcome(name) or name not in own else own | {"(value)": own.pop(name)}
 
 
 def _numbers(families: dict[str, dict[int, str]], row: Row) -> Rollouts:

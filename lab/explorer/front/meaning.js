@@ -1,6 +1,6 @@
 // What the columns of a table of rollouts mean, by the rules of lab/rollouts/meaning.py.
 import { HINTS, KEPT, LISTED, OWN, RATE_OF, RATIO, ROLLOUTS, SHORT, SIZES, SUMMARY } from "./names.js";
-import { hinted, identity, isObject, isOutcome, mayReward, missing, number, rank, readerOf, short, verdict } from "./unfold.js";
+import { flat, hinted, identity, isLabel, isOutcome, mayFail, mayReward, missing, number, rank, readerOf, short, verdict } from "./unfold.js";
 
 export const FILE = "(file)"; // a column of the names of several files, without their numbers
 
@@ -32,11 +32,7 @@ export function isBinary(cells) {
 export function wanted(first, choice, several) {
   const cells = new Map();
   const add = (name, cell) => (cells.has(name) ? cells.get(name).push(cell) : cells.set(name, [cell]));
-  for (const row of first)
-    for (const [name, cell] of Object.entries(row)) {
-      add(name, cell);
-      if (isObject(cell)) for (const [key, value] of Object.entries(cell)) add(`${name}.${key}`, value);
-    }
+  for (const row of first) for (const [name, cell] of flat(row)) add(name, cell);
   const all = [...new Set(first.flatMap(Object.keys))].filter((name) => !name.startsWith("(")),
     named = namedColumns(choice);
   for (const name of named) {
@@ -98,6 +94,8 @@ export function outcomeOf(cells, choice, lists) {
     last = names.filter((name) => name === "k" && hinted(names, "right")[0] !== "k"),
     size = n ?? sizes[0] ?? (lists.length === 1 ? lists[0] : null) ?? last[0] ?? null;
   if (choice.reward && !(choice.reward in cells)) return null; // it is empty
+  if (choice.reward && mayFail(choice.reward) && isUnjudged)
+    throw new Error(`column ${choice.reward} says what went wrong: say which value is right, such as false, or name another`);
   if (choice.reward) return { kind: kindOf(choice.reward, cells[choice.reward], n, size, isUnjudged), names: [choice.reward], size };
   const rights = names.includes("(row)")
     ? []
@@ -150,17 +148,22 @@ function unclear(all, full, choice) {
     );
   if (all.some((name) => SUMMARY.test(name)) && !hinted(all, "problem").length)
     return `found columns ${listed(all)}: means and other summaries and no rollouts; give what the rollouts of each problem got`;
-  const known = ["step", "problem", "prompt", "advantage", "sample"],
-    counted = new Set(numbers),
-    rewards = all.filter((name) => (counted.has(name) || isBinary(full[name])) && name !== choice.problem && !known.some((role) => rank(name, role) >= 0)),
-    problems = all.filter(
-      (name) => name !== "step" && new Set(full[name].map(identity)).size < full[name].length && !isBinary(full[name]),
-    ),
+  const other = Object.keys(HINTS).filter((role) => ![...OWN, "right", "rate"].includes(role)),
+    isFree = (name) => name !== choice.problem && !other.some((role) => rank(name, role) >= 0),
+    free = all.filter(isFree),
+    seen = [...free, ...Object.keys(full).filter((name) => name.includes(".") && isFree(name))],
+    worded = seen.filter((name) => full[name].some(isLabel)),
+    binary = [...worded, ...seen.filter((name) => isBinary(full[name]) && !worded.includes(name))],
+    outer = binary.filter((name) => free.includes(name)),
+    labels = outer.length ? outer : binary,
+    texts = free.filter((name) => !labels.includes(name) && !numbers.includes(name)),
+    returns = (name) => new Set(full[name].map(identity)).size < full[name].length,
+    problems = free.filter((name) => !labels.includes(name) && returns(name)),
     ask = [];
-  if (!choice.problem && !hinted(all, "problem").length && !hinted(all, "prompt").length)
-    ask.push(`the problem${candidates(problems)}`);
+  if (!choice.problem && !hinted(Object.keys(full), "problem").length && !hinted(Object.keys(full), "prompt").length)
+    ask.push(`the problem${candidates(problems.length ? problems : texts)}`);
   if (!choice.reward)
-    ask.push(`the reward${candidates(rewards) || " (none holds 0 and 1, true and false, or correct and wrong)"}`);
+    ask.push(`the reward${candidates(labels.length ? labels : numbers.filter(isFree)) || " (none that may be it holds 0 and 1, true and false, or correct and wrong)"}`);
   return (
     `found columns ${listed(all)}: name ${ask.join(" and ") || "others"}; or give n and k of each problem, or a problem ` +
     "and a reward in every row"

@@ -1,7 +1,7 @@
 // Counts of right rollouts from rows, by the rules of docs/rollouts.md and of lab/rollouts/counting.py.
 import { division, countsUp } from "./labels.js";
 import { FILE, candidates, chosen, isBinary, listed, outcomeOf, wanted } from "./meaning.js";
-import { LARGEST_N, LOOKED_AT, RATE_SLACK, RATIO, TOLD, VARYING } from "./names.js";
+import { LARGEST_N, LOOKED_AT, OWN, RATE_SLACK, RATIO, TOLD, VARYING } from "./names.js";
 import { asked, hinted, identity, isOfRows, mayNumber, missing, number, rank, readerOf, short, unfolded, verdict } from "./unfold.js";
 
 /**
@@ -205,7 +205,7 @@ class Reading {
       this.refuseNameless(
         policies.length
           ? `; the rows differ in ${policies[0]}, as checkpoints or models do, and a mean over all problems says nothing of single ones`
-          : "",
+          : this.found.all.includes("step") ? "; a history of metrics, one row a step, holds no problems and no rollouts" : "",
       );
     return "";
   }
@@ -293,12 +293,19 @@ class Reading {
         `${name} ${short(identity(cells[odd]))} in row ${this.kept[odd] + 1} is no number: say which value is right, or name ` +
           "another column",
       );
-    const sums = new Map();
+    const sums = new Map(),
+      kinds = new Set(values.filter((_, i) => told[i])),
+      isGiven = this.choice.reward || success !== null || threshold !== null;
     this.group.forEach((group, i) => sums.set(group, (sums.get(group) ?? 0) + told[i]));
     if (most([...sums.values()]) <= 1 && told.some((each) => each))
       this.refuseSingles(
         values.filter((_, i) => told[i]),
         right.filter((_, i) => told[i]),
+      );
+    if (!isGiven && !OWN.some((role) => rank(name, role) >= 0) && kinds.size === 1)
+      throw new Error(
+        `column ${name} is ${[...kinds][0]} in all of ${said(told.filter(Boolean).length)} rows, as a setting may be: say ` +
+          `reward ${name} if rollouts got that`,
       );
     for (const other of this.outcomes.slice(1)) {
       const others = this.values(other),
@@ -324,7 +331,7 @@ class Reading {
       all = right.filter((each) => each).length,
       tells = clear
         ? `the accuracy by ${name} is ${wilson(all, right.length)}`
-        : !known.length ? "no number" : `the mean of ${name} is ${(known.reduce((a, b) => a + b, 0) / known.length).toFixed(3)}`;
+        : !known.length ? `${name} holds no numbers` : `the mean of ${name} is ${(known.reduce((a, b) => a + b, 0) / known.length).toFixed(3)}`;
     throw new Error(
       `column ${this.problem} gives every rollout a problem of its own${steps > 1 ? `, at ${steps} steps` : ""}: one ` +
         `rollout a problem tells no pass rates, and ${tells}; give several rollouts of a problem, or name its column`,
@@ -367,11 +374,14 @@ class Reading {
         if (!counted && missing(cell)) return false;
         const before = first.get(this.group[i]);
         if (before === undefined) return Boolean(first.set(this.group[i], i));
-        if (counted || cells[before] !== cell)
+        if (counted || cells[before] !== cell) {
+          const [one, two] = [this.kept[before], this.kept[i]],
+            apart = this.names.filter((each) => each !== name && this.cell(each, one) !== this.cell(each, two));
           throw new Error(
-            `problem ${short(this.name(this.kept[i]))} has ${name} ${cells[before]} and ${cell}, several rows of counts: ` +
-              "choose some, name what sets problems apart, or add them up",
+            `problem ${short(this.name(two))} has ${name} ${cells[before]} and ${cell}, several rows of counts` +
+              `${candidates(apart)}: choose some, name what sets problems apart, or add them up`,
           );
+        }
         return false; // a data set repeats a problem's rate beside each of its answers
       }),
       rates = values.filter((_, i) => told[i]),

@@ -2,6 +2,7 @@
 import {
   ANSWERS,
   DEEP,
+  FAILURES,
   HINTS,
   LOOKED_AT,
   NO_NUMBER,
@@ -97,23 +98,62 @@ const mayPolicy = (name) => partsOf(name).some((part) => HINTS.policy.includes(p
 /** Whether a name means the number of a rollout, and of no policy. */
 export const mayNumber = (name) => partsOf(name).some((part) => NUMBERS.includes(part)) && !mayPolicy(name);
 
+/** Whether a part of a name means that an answer was wrong: where it is true, nothing was right. */
+export const mayFail = (name) => partsOf(name).some((part) => FAILURES.includes(part));
+
 export function mayReward(name) {
-  const parts = partsOf(name);
-  const others = parts.some((part) => OTHERWISE.includes(part)) || ANSWERS.includes(parts.at(-1));
+  const parts = partsOf(name),
+    ofAll = name.startsWith("(") && name !== "(value)"; // an outer object's
+  const others = ofAll || parts.some((part) => OTHERWISE.includes(part)) || ANSWERS.includes(parts.at(-1));
   return parts.some((part) => OUTCOMES.includes(part)) && !others;
 }
+
+const OUTCOME = [...OWN, "right", "rate"];
+const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
 
 const isNamed = (name, roles) => mayReward(name) || roles.some((role) => rank(name, role) >= 0);
 
 export const isOutcome = (cell) =>
   missing(cell) || (!isList(cell) && !isObject(cell) && (verdict(cell) !== null || RATIO.test(String(cell).slice(0, 40))));
 
+/** Whether a cell is true, false, or a word for right or wrong. */
+export function isLabel(cell) {
+  const text = typeof cell === "string" ? cell.trim().toLowerCase() : "";
+  return typeof cell === "boolean" || (text.length > 1 && [...RIGHT, ...WRONG].includes(text));
+}
+
+/** The cells of a row and of the objects in it, whose names are behind a dot. */
+export const flat = (row, deep = 3) =>
+  Object.entries(row).flatMap(([name, cell]) => {
+    const inner = isObject(cell) && deep > 1 ? flat(cell, deep - 1) : [];
+    return [[name, cell], ...inner.map(([key, each]) => [`${name}.${key}`, each])];
+  });
+
+/** What a list holds, an object of numbered objects too, and of pairs of a number and an object these; null: it is none. */
+function listOf(cell) {
+  const held = isObject(cell) ? Object.entries(cell) : [];
+  if (held.length && held.every(([, each]) => isObject(each))) {
+    const stems = new Set(held.map(([name]) => name.toLowerCase().replace(/(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?/s, "$1$3"))),
+      numbers = held.flatMap(([name]) => name.match(/\d+/g) ?? []).map(Number).sort((a, b) => a - b),
+      counted = numbers.length === held.length && numbers[0] < 2 && numbers.every((each, i) => each === numbers[0] + i);
+    return counted && stems.size === 1 && ROLLOUTS.includes([...stems][0]) ? held.map(([, each]) => each) : null;
+  }
+  if (!isList(cell)) return null;
+  const isPair = (each) => isList(each) && each.length === 2 && Number.isInteger(each[0]) && isObject(each[1]);
+  return cell.every(isPair) ? cell.map((each) => each[1]) : cell;
+}
+
+const asLists = (row) =>
+  Object.values(row).some((cell) => typeof cell === "object" && cell)
+    ? Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, listOf(cell) ?? cell]))
+    : row;
+
 /** Whether an object holds, or lists in it hold, something named as an outcome. */
 function tells(row, deep = DEEP) {
   if (!isObject(row) || !deep) return false;
   return Object.entries(row).some(([name, cell]) => {
     const cells = isList(cell) ? cell : [cell];
-    if (isNamed(name, [...OWN, "right", "rate"]) && cells.length && cells.slice(0, LOOKED_AT).every(isOutcome)) return true;
+    if (isNamed(name, OUTCOME) && cells.length && cells.slice(0, LOOKED_AT).every(isOutcome)) return true;
     return (isList(cell) ? cell.slice(0, 3) : [cell]).some((each) => tells(each, deep - 1));
   });
 }
@@ -122,12 +162,19 @@ function tells(row, deep = DEEP) {
 
 /** The rows of a JSON object; what is no table is refused. `distinct` refuses names that stand twice. */
 export function rowsOfDocument(document, distinct) {
-  const rows = isObject(document) ? tableIn(document, DEEP, distinct) : null;
+  const rows = isObject(document) ? (tableIn(document, DEEP, distinct) ?? oneRollout(document)) : null;
   if (rows) return rows;
   throw new Error(
     "cannot be read: a JSON object that is no table: give a list of objects, one object a line, or an object of what " +
       "the rollouts of each problem got; a mean alone says nothing of single problems",
   );
+}
+
+/** The row of a file that holds one rollout, of a problem that is named; null: it does not. */
+function oneRollout(document) {
+  const held = [document, ...Object.values(document).filter(isObject)],
+    names = held.flatMap((each) => ["problem", "sample"].flatMap((role) => hinted(Object.keys(each), role)));
+  return tells(document) && !names.every(isOfRows) ? [document] : null;
 }
 
 function tableIn(document, deep, distinct) {
@@ -138,9 +185,13 @@ function tableIn(document, deep, distinct) {
   }
   const rows = byColumn(document) ?? byKey(document);
   if (rows) return rows;
-  const found = [];
+  const found = [],
+    n = number(document[hinted(Object.keys(document), "size")[0]]) ?? 0,
+    isCounts = (value) => value.every(Number.isInteger) && most(value) > 1 && most(value) <= n;
   for (const [name, value] of Object.entries(document)) {
-    if (isList(value) && value.length && value.every(isObject)) found.push([name, value]);
+    if (isList(value) && isNamed(name, OUTCOME) && isCounts(value))
+      found.push([name, value.map((count, i) => ({ "(key)": i, "(value)": count }))]);
+    else if (isList(value) && value.length && value.every(isObject)) found.push([name, value]);
     else if (isObject(value) && deep) {
       const inner = tableIn(value, deep - 1, distinct);
       if (inner?.length) found.push([name, inner]);
@@ -153,7 +204,9 @@ function tableIn(document, deep, distinct) {
     throw new Error(`cannot be read: it holds several tables, ${names}: give one of them in a file of its own`);
   }
   if (!kept.length) return null;
-  const constants = Object.fromEntries(Object.entries(document).filter(([, cell]) => !isList(cell) && !isObject(cell)));
+  const ofAll = (name) => (isNamed(name, OUTCOME) && rank(name, "size") < 0 ? `(${name})` : name), // no row's own
+    scalars = Object.entries(document).filter(([, cell]) => !isList(cell) && !isObject(cell)),
+    constants = Object.fromEntries(scalars.map(([name, cell]) => [ofAll(name), cell]));
   return kept[0][1].map((row) => ({ ...constants, ...row }));
 }
 
@@ -165,7 +218,7 @@ function byColumn(document) {
     [isObject, (each) => Object.keys(each).length],
   ]) {
     const held = all.filter(([, each]) => is(each) && size(each));
-    if (!held.some(([name]) => isNamed(name, [...OWN, "right", "rate"]))) continue;
+    if (!held.some(([name]) => isNamed(name, OUTCOME))) continue;
     const row = (key) => Object.fromEntries(held.map(([name, each]) => [name, each[key]])),
       sizes = new Set(held.map(([, each]) => size(each)));
     if (is === isList && held.length > 1 && held.length === all.length && sizes.size === 1)
@@ -185,15 +238,15 @@ function byKey(document) {
   if (all.every(([, each]) => isObject(each) && Object.keys(each).length && Object.values(each).every(isObject)))
     return byKey(Object.fromEntries(all.map(([key, each]) => [key, Object.values(each)])));
   if (all.every(([, each]) => isObject(each)))
-    return all.slice(0, LOOKED_AT).every(([, each]) => tells(each))
+    return all.slice(0, LOOKED_AT).every(([, each]) => tells(each) || Object.values(each).some((cell) => typeof cell === "boolean"))
       ? all.map(([key, row]) => ({ "(key)": key, ...row }))
       : null;
   if (!all.every(([, each]) => isList(each))) return null;
-  const cells = all.flatMap(([, each]) => each);
+  const cells = all.flatMap(([, each]) => listOf(each));
   if (!cells.length) return null;
   if (cells.every(isObject))
     return all.flatMap(([key, rows], i) =>
-      rows.map((row, j) => ({ "(key)": key, ...row, "(row)": i, "(position)": j })),
+      listOf(rows).map((row, j) => ({ "(key)": key, ...row, "(row)": i, "(position)": j })),
     );
   return cells.every(isOutcome) ? all.map(([key, each]) => ({ "(key)": key, "(value)": each })) : null;
 }
@@ -201,8 +254,9 @@ function byKey(document) {
 // --- Rows ------------------------------------------------------------------------------------------------------------
 
 /** Rows with one rollout each, or as they are. */
-export function unfolded(rows, deep = DEEP) {
-  const plan = deep ? planOf(rows.slice(0, LOOKED_AT)) : null;
+export function unfolded(given, deep = DEEP) {
+  const rows = given.map(asLists),
+    plan = deep ? planOf(rows.slice(0, LOOKED_AT)) : null;
   return plan ? unfolded(plan(rows), deep - 1) : rows;
 }
 
@@ -226,7 +280,7 @@ function planOf(first) {
     found = full.filter((name) => cells[name].every((each) => each.every(isOutcome))),
     strong = OWN.flatMap((role) => hinted(found, role)),
     weak = found.filter(mayReward),
-    ofTruth = full.filter((name) => cells[name].every((each) => each.every((cell) => typeof cell === "boolean"))),
+    ofTruth = full.filter((name) => cells[name].every((each) => each.every(isLabel))),
     list = strong[0] ?? weak[0] ?? (ofTruth.length === 1 ? ofTruth[0] : null);
   if (list) {
     const beside = full.filter((name) =>
@@ -264,18 +318,20 @@ const ofObjects = (rows, name) =>
     });
   });
 
-const ofLists = (rows, name, beside) =>
-  rows.flatMap((row, i) => {
+const ofLists = (rows, name, beside) => {
+  const nameOf = (each) => (each === name && !isNamed(name, OUTCOME) ? "(value)" : each);
+  return rows.flatMap((row, i) => {
     if (!isList(row[name])) return [{ ...row, "(row)": i }];
     const eachOf = beside.filter((each) => isList(row[each])),
       held = outer(row, eachOf);
     return row[name].map((_, j) => ({
       ...held,
-      ...Object.fromEntries(eachOf.filter((each) => j < row[each].length).map((each) => [each, row[each][j]])),
+      ...Object.fromEntries(eachOf.filter((each) => j < row[each].length).map((each) => [nameOf(each), row[each][j]])),
       "(row)": i,
       "(position)": j,
     }));
   });
+};
 
 /** Numbered columns of equal numbers, as [what their names begin with, [[number, name]]], if outcomes are in one. */
 function familiesOf(names, cells) {
