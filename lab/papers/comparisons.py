@@ -32,14 +32,14 @@ def comparisons() -> dict[str, list[str]]:
 
 
 def _row(text: str, metrics: Iterable[str]) -> str:
-    """A row of a table: "SWEEP/EXPERIMENT: A, B where KEY=VALUE; ..."."""
-    match = re.fullmatch(r"((\w+)/\w+): ([^,]+), (\S+)(?: where (.+))?", text)
+    """A row of a table: "SWEEP/EXPERIMENT: A, B where KEY=VALUE; ..."; SWEEP+AGAIN pools two."""
+    match = re.fullmatch(r"(([\w+]+)/\w+): ([^,]+), (\S+)(?: where (.+))?", text)
     if match is None:
         raise LabError(
             f"cannot read the comparison {text!r} of {REGISTRY.name}: write SWEEP/EXPERIMENT: A, B"
             " where KEY=VALUE; KEY=VALUE"
         )
-    source, sweep, *names, conditions = match.groups()
+    source, sweeps, *names, conditions = match.groups()
     more = f"; {conditions}" if conditions else ""
 
     def measured(metric: str) -> list[Measured]:
@@ -51,7 +51,9 @@ def _row(text: str, metrics: Iterable[str]) -> str:
 
     labels = ", ".join("exact ML" if name == "ml" else line_style(name).label for name in names)
     rollouts, steps = (measured(key)[0] for key in ("rollouts", "steps"))
+    sweep, *again = sweeps.split("+")
     link = f"[{labels}](../sweeps/{sweep}.toml)"
+    link += "".join(f", pooled with [its repetition](../sweeps/{name}.toml)" for name in again)
     cells = [link, f"{rollouts.mean:,.0f}", f"{steps.mean:,.0f}", str(rollouts.seeds)]
     cells += [_cell(*measured(metric)) for metric in metrics]
     return f"| {' | '.join(cells)} |"

@@ -22,7 +22,13 @@ from lab.errors import LabError, unknown
 from lab.mathematics.stats import Interval, Over, mean_interval
 from lab.mathematics.weights import induced_weight
 from lab.runs.former_names import PRESENT
-from lab.runs.sweep_results import Results, pass_at_k_of_groups, recorded_folder, results
+from lab.runs.sweep_results import (
+    Results,
+    pass_at_k_of_groups,
+    recorded_folder,
+    results,
+    together,
+)
 from lab.shapes import Array
 from lab.show.figure_files import figure_names, scripts
 
@@ -97,21 +103,23 @@ def measured_at(place: str) -> Measured | None:
     gradient is the longest. So is a cell of a figure whose row has columns "seed S", of which it
     is the mean. A figure's place that names several rows with a `problem` gives one value for each
     problem. KEY=A|B takes both values, so that the seeds that two settings share can be compared.
+    "SWEEP+AGAIN/EXPERIMENT" pools a first try and its repetition.
     LabError: nothing, or more than one value for a seed and problem; an unknown column.
     """
     source, quantity, conditions = parts_of(place)
     if "/" not in source:
         return _of_figure(place, source, quantity, conditions)
-    sweep, experiment = source.split("/")
-    file = recorded_folder(sweep) / f"{experiment}.json"
-    if not file.exists():
+    sweeps, experiment = source.split("/")
+    files = {name: recorded_folder(name) / f"{experiment}.json" for name in sweeps.split("+")}
+    if not all(file.exists() for file in files.values()):
         return None
-    return measured_in(_recorded(sweep, experiment, file), place)
+    recorded = [_recorded(name, experiment, file) for name, file in files.items()]
+    return measured_in(together(recorded) if len(recorded) > 1 else recorded[0], place)
 
 
 def parts_of(place: str) -> tuple[str, str, dict[str, str]]:
     """What a place names: where, what, and the conditions. LabError: it is not written as one."""
-    match = re.fullmatch(r"([\w/]+): (.+?) where (.+)", place)
+    match = re.fullmatch(r"([\w+/]+): (.+?) where (.+)", place)
     conditions = match[3].split("; ") if match else []
     if not match or not all("=" in condition for condition in conditions):
         raise LabError(f"cannot read {place!r}: write NAME: METRIC where KEY=VALUE; KEY=VALUE")
