@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 100b6b205a5afd8b18fe64198ea22f1f693a059123db1709a40f0ca1b58d058b
+// Built by `npm run build` from lab/explorer/front; sources sha256 00a7b0aa55e2d3ac0d4c7337fc5827df5ff8689da317cac889953f70dd540356
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -5775,7 +5775,7 @@ var RIGHT = ["correct", "right", "pass", "passed", "success", "solved", "graded"
 var WRONG = ["incorrect", "wrong", "fail", "failed", "failure", "unsolved", "i"];
 var NO_NUMBER = ["", "n/a", "na", "nan", "none", "null"];
 var NUMBERS = ["sample", "rollout", "trial", "attempt", "repeat", "repetition", "completion", "response", "generation", "index", "idx"];
-var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "doc_id", "task_name", "problem.id", "problem.task_id", "task.id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages", "user"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "extractive_match", "metric.extractive_match", "metric.acc", "passed", "success", "is_success", "solved", "is_solved", "resolved", "accs", "is_right", "(value)"], "reward": ["reward", "rewards", "score", "scores", "r"], "right": ["n_correct", "num_correct", "correct_count", "num_pass", "n_pass", "num_passed", "n_passed", "n_right", "num_success", "successes", "num_solved", "n_solved", "num_hits", "hits", "wins", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "total_rollouts", "completions_per_prompt", "num_completions", "num_attempts", "n_attempts", "num_trials", "n_trials", "n", "rollouts", "samples", "attempts", "trials", "tries", "total", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "mean/reward"], "step": ["step", "visit"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "gold": ["gold", "gold_answer", "correct_answer", "expected_answer", "reference_answer", "ground_truth", "ground_truth_answer", "expected_truth", "gt", "target", "reward_model.ground_truth", "verifier_metadata.expected_answer", "meta.target"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
+var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "doc_id", "task_name", "problem.id", "problem.task_id", "task.id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages", "user"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "extractive_match", "metric.extractive_match", "metric.acc", "passed", "success", "is_success", "solved", "is_solved", "resolved", "accs", "is_right", "(value)"], "reward": ["reward", "rewards", "score", "scores", "r"], "right": ["n_correct", "num_correct", "correct_count", "num_pass", "n_pass", "num_passed", "n_passed", "n_right", "num_success", "successes", "num_solved", "n_solved", "num_hits", "hits", "wins", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "total_rollouts", "completions_per_prompt", "num_completions", "num_attempts", "n_attempts", "num_trials", "n_trials", "n", "rollouts", "samples", "attempts", "trials", "tries", "total", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "mean/reward"], "step": ["step", "visit"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "reasoning", "assistant", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "gold": ["gold", "gold_answer", "correct_answer", "expected_answer", "reference_answer", "ground_truth", "ground_truth_answer", "expected_truth", "gt", "target", "reward_model.ground_truth", "verifier_metadata.expected_answer", "meta.target"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
 var OWN = ["correct", "reward"];
 var KEPT = ["step", "sample", "trace", "within", "filter", "advantage", "size", "gold", "length", "truncated"];
 var TOLD = ["text", "answer", "gold", "length", "truncated"];
@@ -5931,7 +5931,7 @@ function tableIn(document2, deep, distinct2) {
   }
   const rows = byColumn(document2) ?? byKey(document2);
   if (rows) return rows;
-  const found = [], n = number(document2[hinted(Object.keys(document2), "size")[0]]) ?? 0, isCounts = (value) => value.every(Number.isInteger) && most(value) > 1 && most(value) <= n;
+  const found = [], n = number(document2[hinted(Object.keys(document2), "size")[0]]) ?? 0, isCounts = (value) => value.every(Number.isInteger) && most(value) > 1 && most(value) <= (n || LARGEST_N);
   for (const [name, value] of Object.entries(document2)) {
     if (isList(value) && isNamed(name, OUTCOME) && isCounts(value))
       found.push([name, value.map((count, i2) => ({ "(key)": i2, "(value)": count }))]);
@@ -6109,6 +6109,7 @@ function wanted(first, choice, several) {
   const cells2 = /* @__PURE__ */ new Map();
   const add = (name, cell) => cells2.has(name) ? cells2.get(name).push(cell) : cells2.set(name, [cell]);
   for (const row2 of first) for (const [name, cell] of flat(row2)) add(name, cell);
+  for (const [name, each] of cells2) if (name.split(".").length > 2 && 2 * told2(each).length < first.length) cells2.delete(name);
   const all = [...new Set(first.flatMap(Object.keys))].filter((name) => !name.startsWith("(")), named = namedColumns(choice);
   for (const name of named) {
     if (cells2.has(name) || several && name === FILE) continue;
@@ -6555,6 +6556,7 @@ var Reading = class {
       this.notes.push(
         `all rollouts of each problem have the same ${this.outcomes[0]}: see that it is theirs, and not their problem's`
       );
+    if (isReward) this.noteAnswers(tried, right);
     return {
       n,
       correct: kept.map((each) => each.right),
@@ -6593,6 +6595,28 @@ var Reading = class {
     );
   }
   /** What the file was taken for, with the columns that say so. */
+  /** Notes of dead groups by what their rollouts said, and of rollouts that were truncated or have no answer. */
+  noteAnswers(tried, right) {
+    const count = (fits) => said(fits.filter(Boolean).length), noteSome = (some, words) => {
+      const those = some.map((each, i2) => each && tried[i2]);
+      if (those.includes(1))
+        this.notes.push(`${count(those)} of ${count(tried)} rollouts ${words}, ${count(those.map((each, i2) => each && right[i2]))} of them right`);
+    }, truncated = this.hinted("truncated"), answer = this.hinted("answer"), isNumbered = ["sample", "trace", "advantage"].some((role) => this.hinted(role)), told3 = answer ?? (isNumbered ? this.hinted("text") : void 0);
+    if (truncated) noteSome(this.values(truncated).map((value) => value === 1), `are \`${truncated}\``);
+    if (!told3 || this.outcomes.includes(told3)) return;
+    const cells2 = this.cellsOf(told3), groups = [...Map.groupBy([...this.group.keys()].filter((i2) => tried[i2]), (i2) => this.group[i2]).values()].map((rows) => ({
+      n: rows.length,
+      right: rows.filter((i2) => right[i2]).length,
+      different: distinct(rows.map((i2) => missing(cells2[i2]) ? "" : identity(cells2[i2])))
+    })), mixed = groups.filter((each) => each.right > 0 && each.right < each.n), wrong = groups.filter((each) => each.n > 1 && !each.right), allRight = groups.filter((each) => each.n > 1 && each.right === each.n).length, what = answer ? "answer" : "text";
+    if (mixed.length && mixed.every(({ different }) => different === 1)) return;
+    if (answer) noteSome(cells2.map(missing), `have no \`${told3}\``);
+    if (!allRight && !wrong.length) return;
+    const one2 = wrong.filter(({ different }) => different === 1).length;
+    this.notes.push(
+      `dead groups: ${said(allRight)} all right, ${said(wrong.length - one2)} all wrong with different ${what}s, ${said(one2)} all wrong with one ${what} (\`${told3}\`)`
+    );
+  }
   meaning(kept) {
     const { threshold = null, success = null } = this.choice, [name] = this.outcomes, values = this.values(name).filter(Number.isFinite), n = kept.map((each) => each.n), right = kept.reduce((sum, each) => sum + each.right, 0), rows = [...Map.groupBy(this.kept, this.problemOf).values()].map((each) => each.length), held = this.names.includes("(row)") ? most2(this.values("(row)")) + 1 : 0, steps = distinct(this.steps()), ofN = this.size !== null && this.kind !== "reward", column = (each) => typeof each === "string" ? `\`${each}\`` : `${each}`, meaning = {
       row: (this.kind === "reward" ? "a rollout" : `a problem and its ${this.kind}`) + (held ? `, unfolded from ${said(held)} rows that hold several` : ""),

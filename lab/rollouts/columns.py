@@ -72,9 +72,8 @@ class Columns:
         texts = [name for name in cells if name not in used and {*map(type, cells[name])} - {float}]
         self.long = [*hinted(texts, "text")[:1], *hinted(texts, "answer")[:1]]
         compared = hinted(self.long, "answer")
-        if hinted(cells, "sample", "trace", "advantage") or (
-            hinted(scalar, "gold") and not compared
-        ):
+        numbered = several or hinted(cells, "sample", "trace", "advantage")
+        if numbered or (hinted(scalar, "gold") and not compared):
             compared = self.long
         known_scalars = [*filter(may_outcome, scalar), *hinted(scalar, *KEPT)]
         kept = dict.fromkeys([*choice.columns, *problems, *outcome.names, *known_scalars])
@@ -98,6 +97,8 @@ class Columns:
         for row in first:
             for place, value in flat(row):
                 cells.setdefault(place, []).extend([] if missing(value) else [value])
+        for place in [x for x in cells if x.count(".") > 1 and 2 * len(cells[x]) < len(first)]:
+            del cells[place]  # of some rows alone
         for name in choice.columns:
             if name not in cells and not (several and name == FILE):
                 cells[name] = [x for row in first if not missing(x := cell_of(row, name))]

@@ -17,7 +17,7 @@ import numpy as np
 from lab.errors import LabError
 from lab.rollouts.columns import Columns, counts_up, division, numbered
 from lab.rollouts.containers import open_table, readable, table_files
-from lab.rollouts.meaning import Choice, is_binary, listed, options, outcome_of
+from lab.rollouts.meaning import FILE, Choice, is_binary, listed, options, outcome_of
 from lab.rollouts.names import (
     LARGEST_N,
     OF_ROWS,
@@ -267,9 +267,10 @@ class Reading:
                     f"; the rows differ in {policies[0]}, as checkpoints or models do, and a mean"
                     " over all problems says nothing of single ones"
                 )
+        inner = [x for x in self.names if "." in x and has_role(x.rpartition(".")[2], "problem")]
         raise LabError(
             f"found columns {listed(self.found.all)}: name the problem with"
-            f" --problem{options(others)}{why}"
+            f" --problem{options(inner or others)}{why}"
         )
 
     def _problem_of(self, found: list[str], named: list[str]) -> str:
@@ -684,6 +685,12 @@ class Reading:
         if truncated:
             self._note_some(self._values(truncated) == 1, f"are `{truncated}`", tried, right)
         read = [name for name in [*self.found.long, *self.names] if name in self.rows]
+        texts = hinted(self.found.long, "text")
+        if FILE in self.found.numbers and texts and texts[0] in read:
+            again = self.rows.duplicated([*self.grouping, texts[0], self.outcome])
+            self._note_some(
+                again, f"say in `{texts[0]}` what another of the problem does", tried, right
+            )
         said = next(iter(hinted(read, "answer", "text")), self.outcome)
         codes = self.rows[said].to_numpy()
         lost = codes == -1 if said in self.found.long else self._each(said, missing, bool)

@@ -19,6 +19,7 @@ from lab.errors import LabError
 from lab.rollouts.names import (
     DEEP,
     HINTS,
+    LARGEST_N,
     LOOKED_AT,
     NO_NUMBER,
     NUMBERED,
@@ -209,7 +210,11 @@ def _table_in(document: Row, deep: int) -> list[Row] | None:
             constants[f"({name})" if outer else name] = value
         elif value and all(isinstance(row, dict) for row in value):
             tables[name] = value
-        elif may_outcome(name) and {*map(type, value)} == {int} and 1 < max(value) <= n:
+        elif (
+            may_outcome(name)
+            and {*map(type, value)} == {int}
+            and 1 < max(value) <= (n or LARGEST_N)
+        ):
             tables[name] = [{"(key)": i, "(value)": count} for i, count in enumerate(value)]
     telling = [name for name in tables if any(map(tells, tables[name][:3]))] or list(tables)
     if len(telling) > 1:

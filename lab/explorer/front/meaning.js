@@ -33,6 +33,7 @@ export function wanted(first, choice, several) {
   const cells = new Map();
   const add = (name, cell) => (cells.has(name) ? cells.get(name).push(cell) : cells.set(name, [cell]));
   for (const row of first) for (const [name, cell] of flat(row)) add(name, cell);
+  for (const [name, each] of cells) if (name.split(".").length > 2 && 2 * told(each).length < first.length) cells.delete(name);
   const all = [...new Set(first.flatMap(Object.keys))].filter((name) => !name.startsWith("(")),
     named = namedColumns(choice);
   for (const name of named) {

@@ -491,6 +491,7 @@ class Reading {
       this.notes.push(
         `all rollouts of each problem have the same ${this.outcomes[0]}: see that it is theirs, and not their problem's`,
       );
+    if (isReward) this.noteAnswers(tried, right);
     return {
       n,
       correct: kept.map((each) => each.right),
@@ -540,6 +541,40 @@ class Reading {
   }
 
   /** What the file was taken for, with the columns that say so. */
+  /** Notes of dead groups by what their rollouts said, and of rollouts that were truncated or have no answer. */
+  noteAnswers(tried, right) {
+    const count = (fits) => said(fits.filter(Boolean).length),
+      noteSome = (some, words) => {
+        const those = some.map((each, i) => each && tried[i]);
+        if (those.includes(1))
+          this.notes.push(`${count(those)} of ${count(tried)} rollouts ${words}, ${count(those.map((each, i) => each && right[i]))} of them right`);
+      },
+      truncated = this.hinted("truncated"),
+      answer = this.hinted("answer"),
+      isNumbered = ["sample", "trace", "advantage"].some((role) => this.hinted(role)),
+      told = answer ?? (isNumbered ? this.hinted("text") : undefined);
+    if (truncated) noteSome(this.values(truncated).map((value) => value === 1), `are \`${truncated}\``); // prettier-ignore
+    if (!told || this.outcomes.includes(told)) return;
+    const cells = this.cellsOf(told),
+      groups = [...Map.groupBy([...this.group.keys()].filter((i) => tried[i]), (i) => this.group[i]).values()].map((rows) => ({
+        n: rows.length,
+        right: rows.filter((i) => right[i]).length,
+        different: distinct(rows.map((i) => (missing(cells[i]) ? "" : identity(cells[i])))),
+      })),
+      mixed = groups.filter((each) => each.right > 0 && each.right < each.n),
+      wrong = groups.filter((each) => each.n > 1 && !each.right),
+      allRight = groups.filter((each) => each.n > 1 && each.right === each.n).length,
+      what = answer ? "answer" : "text";
+    if (mixed.length && mixed.every(({ different }) => different === 1)) return; // their problem's
+    if (answer) noteSome(cells.map(missing), `have no \`${told}\``);
+    if (!allRight && !wrong.length) return;
+    const one = wrong.filter(({ different }) => different === 1).length;
+    this.notes.push(
+      `dead groups: ${said(allRight)} all right, ${said(wrong.length - one)} all wrong with different ${what}s, ${said(one)} ` +
+        `all wrong with one ${what} (\`${told}\`)`,
+    );
+  }
+
   meaning(kept) {
     const { threshold = null, success = null } = this.choice,
       [name] = this.outcomes,

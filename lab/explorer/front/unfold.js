@@ -4,6 +4,7 @@ import {
   DEEP,
   FAILURES,
   HINTS,
+  LARGEST_N,
   LOOKED_AT,
   NO_NUMBER,
   NUMBERED,
@@ -187,7 +188,7 @@ function tableIn(document, deep, distinct) {
   if (rows) return rows;
   const found = [],
     n = number(document[hinted(Object.keys(document), "size")[0]]) ?? 0,
-    isCounts = (value) => value.every(Number.isInteger) && most(value) > 1 && most(value) <= n;
+    isCounts = (value) => value.every(Number.isInteger) && most(value) > 1 && most(value) <= (n || LARGEST_N);
   for (const [name, value] of Object.entries(document)) {
     if (isList(value) && isNamed(name, OUTCOME) && isCounts(value))
       found.push([name, value.map((count, i) => ({ "(key)": i, "(value)": count }))]);
