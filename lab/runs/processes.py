@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import importlib
-import itertools
 import json
 import multiprocessing
 import os
@@ -21,7 +20,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.context import ForkProcess
 from pathlib import Path
-from queue import SimpleQueue
 
 # Without a GPU there are as many processes as cores, and small models are fastest on one thread.
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
@@ -80,40 +78,6 @@ class Worker:
         """End its process, once its run has ended."""
         if self.process:
             self.process.communicate()
-
-
-class Workers:
-    """Does `slots` runs at a time on this machine: `jobs`, or one for each GPU, else for each core.
-
-    Each run sees one of the `gpus`; of more jobs than GPUs several share one. Use it in a `with`
-    statement.
-    """
-
-    def __init__(self, jobs: int | None, gpus: Sequence[str] = ()) -> None:
-        self.slots = jobs or len(gpus) or os.cpu_count() or 1
-        every = itertools.islice(itertools.cycle(gpus or [""]), self.slots)
-        self.workers = [Worker(gpu) for gpu in every]
-        self.free: SimpleQueue[Worker] = SimpleQueue()
-        for worker in self.workers:
-            self.free.put(worker)
-
-    def run(self, words: Sequence[str], log: str) -> str:
-        worker = self.free.get()
-        try:
-            return worker.run(words, log)
-        finally:
-            self.free.put(worker)
-
-    def terminate(self) -> None:
-        for worker in self.workers:
-            worker.terminate()
-
-    def __enter__(self) -> Workers:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for worker in self.workers:
-            worker.close()
 
 
 def _serve() -> None:

@@ -13,9 +13,10 @@ import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
-from lab.runs.processes import Workers
+from lab.runs.processes import Worker
 from lab.runs.run_folder import Run, runs_root, writing
 from lab.runs.sweep_file import Item, read_sweep
 from lab.training.cards import cards
@@ -49,14 +50,18 @@ def visible_gpus() -> list[str]:
 
 
 def sweep(path: Path, jobs: int | None = None, verb: str = "run") -> Outcome:
-    """Run the unfinished runs of a sweep file, `jobs` at a time (see `Workers`).
+    """Run the unfinished runs of a sweep file, `jobs` at a time: one for each GPU, else each core.
 
-    `verb` is the command for each: "run", or "train", which needs no Jupyter. If the file chooses
-    learning rates (lab.runs.rates), the runs that decide them come first, and
-    one of these before all others. Terminated: SIGTERM came.
+    Each run sees one GPU; of more jobs than GPUs several share one. `verb` is the command for each:
+    "run", or "train", which needs no Jupyter. If the file chooses learning rates (lab.runs.rates),
+    the runs that decide them come first, and one of these before all others. Terminated: SIGTERM
+    came.
     """
     outcome = Outcome([], [], [])
-    with Workers(jobs, visible_gpus()) as workers:
+    gpus = visible_gpus()
+    slots = jobs or len(gpus) or os.cpu_count() or 1
+    workers = [Worker(gpu) for gpu in itertools.islice(itertools.cycle(gpus or [""]), slots)]
+    try:
         while True:
             listed = read_sweep(path)
             deciding = listed.deciding
@@ -65,9 +70,14 @@ def sweep(path: Path, jobs: int | None = None, verb: str = "run") -> Outcome:
             _run_all(path.stem, first or listed.items, workers, verb, outcome)
             if outcome.failed or not deciding:
                 return outcome
+    finally:
+        for worker in workers:
+            worker.close()
 
 
-def _run_all(name: str, items: list[Item], workers: Workers, verb: str, outcome: Outcome) -> None:
+def _run_all(
+    name: str, items: list[Item], workers: list[Worker], verb: str, outcome: Outcome
+) -> None:
     """Run those of `items` that have not finished, see `sweep`, and add them to the outcome."""
     from tqdm import tqdm
 
@@ -76,6 +86,9 @@ def _run_all(name: str, items: list[Item], workers: Workers, verb: str, outcome:
     left = len(waiting)
     stopping = threading.Event()
     terminated = False  # by SIGTERM, which ends running processes too
+    free: SimpleQueue[Worker] = SimpleQueue()
+    for each in workers:
+        free.put(each)
 
     def run_item(item: Item) -> str | None:
         """Why its process ended, see `Worker.run`; None if it was not started."""
@@ -83,18 +96,23 @@ def _run_all(name: str, items: list[Item], workers: Workers, verb: str, outcome:
             return None
         with writing(item.run.path):
             item.run.path.mkdir(parents=True, exist_ok=True)
-        return workers.run(_command(item, verb), str(item.run.path / "log.txt"))
+        worker = free.get()
+        try:
+            return worker.run(_command(item, verb), str(item.run.path / "log.txt"))
+        finally:
+            free.put(worker)
 
     def stop_all() -> None:
         """On SIGTERM: start nothing more, and terminate what is running."""
         nonlocal terminated
         terminated = True
         stopping.set()
-        workers.terminate()
+        for worker in workers:
+            worker.terminate()
 
     bar = tqdm(total=len(items), initial=len(items) - left, desc=name, unit="run", **BAR)
     with on_sigterm(stop_all):
-        with ThreadPoolExecutor(workers.slots) as pool, bar:
+        with ThreadPoolExecutor(len(workers)) as pool, bar:
             futures = {pool.submit(run_item, item): item for item in waiting}
             try:
                 for future in as_completed(futures):
