@@ -1,7 +1,9 @@
 """The pages of docs/referee: each code block prints what the page says it prints."""
 
+import base64
 import contextlib
 import io
+import json
 import os
 import re
 from pathlib import Path
@@ -37,6 +39,16 @@ def test_a_code_block_prints_what_its_page_says(code, text):
     if PUBLIC.search(code) and not FILES:
         pytest.skip("reads public files: LAB_REFEREE=online fetches them")
     assert printed(code) == text
+
+
+def test_the_page_of_a_real_training_says_what_its_lines_print_and_shows_the_lesson_s_picture():
+    root = PAGES[0].parents[2]
+    blocks = BLOCK.findall((root / "docs" / "real_training.md").read_text(encoding="utf-8"))
+    assert printed("".join(code for code, _ in blocks)) == "".join(text for _, text in blocks)
+    lesson = json.loads((root / "notebooks" / "42_real_training.ipynb").read_text(encoding="utf-8"))
+    shown = [out for cell in lesson["cells"] for out in cell.get("outputs", ()) if "data" in out]
+    pictures = [base64.b64decode(out["data"].get("image/png", "")) for out in shown]
+    assert (root / "docs" / "real_training.png").read_bytes() in pictures
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
