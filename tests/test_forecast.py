@@ -44,19 +44,18 @@ def test_the_filter_is_the_sum_over_all_paths(monkeypatch):
     start, drift, spread, shifts = np.full(5, 0.2), np.ones(5), 0.6, np.array([0.3, -0.2])
     likelihood, mass, *_ = forecast.filtered(cell, chance, start, drift, spread, shifts)
     moves = [forecast.move(shift, drift, spread) for shift in shifts]
-    joint = np.zeros((2, 5))
+    first, last = np.zeros((2, 5)), np.zeros((2, 5))
     for path in itertools.product(range(5), repeat=3):
         step = start[path[0]] * moves[0][path[0], path[1]] * moves[1][path[1], path[2]]
         for problem in range(2):
-            joint[problem, path[2]] += step * np.prod(chance[cell[problem], path])
-    assert likelihood == pytest.approx(np.log(joint.sum(axis=1)).sum(), abs=1e-10)
-    np.testing.assert_allclose(mass, joint / joint.sum(axis=1, keepdims=True), atol=1e-12)
-    backward = forecast.backward(cell, chance, drift, spread, shifts)
-    ratio = (backward @ start)[0] / (backward @ start)[1]
-    first = np.array(
-        [forecast.backward(cell[i : i + 1], chance, drift, spread, shifts) for i in (0, 1)]
-    )
-    assert np.allclose(first[:, 0], backward) and ratio > 0
+            joint = step * np.prod(chance[cell[problem], path])
+            first[problem, path[0]] += joint
+            last[problem, path[2]] += joint
+    assert likelihood == pytest.approx(np.log(last.sum(axis=1)).sum(), abs=1e-10)
+    np.testing.assert_allclose(mass, last / last.sum(axis=1, keepdims=True), atol=1e-12)
+    back = start * forecast.backward(cell, chance, drift, spread, shifts)
+    ratios = first / back  # one factor for each problem
+    np.testing.assert_allclose(ratios, ratios[:, :1] * np.ones(5), rtol=1e-9)
 
 
 def test_a_pass_rate_without_a_shift_is_a_martingale():

@@ -60,7 +60,6 @@ class Fit(NamedTuple):
     says that it is not 1.
     """
 
-    visits: int
     weighted: bool
     drift: Float[np.ndarray, " points"]
     spread: float
@@ -68,7 +67,6 @@ class Fit(NamedTuple):
     shifts: Float[np.ndarray, " steps"]
     errors: Float[np.ndarray, " steps"]
     mass: Float[np.ndarray, "problems points"]
-    log_likelihood: float
 
     def later(self, ahead: int) -> Iterator[Later]:
         """The visits after the last one that was seen, one after the other."""
@@ -81,7 +79,7 @@ class Fit(NamedTuple):
             before = sums
             seen = np.stack(moved) @ smear
             mean = self.mass.mean(axis=0)
-            yield Later(self.visits + step, self.mass @ seen.mean(axis=0), mean @ seen)
+            yield Later(len(self.shifts) + 1 + step, self.mass @ seen.mean(axis=0), mean @ seen)
 
 
 def fit(n: ArrayLike, right: ArrayLike, estimator: str | Estimator | None = None) -> Fit:
@@ -116,10 +114,8 @@ def fit(n: ArrayLike, right: ArrayLike, estimator: str | Estimator | None = None
     chance = chance @ kernel(LOG_ODDS, noise).T
     shifts = filtered(cell, chance, start, drift, spread)[2]
     start = smooth(backward(cell, chance, drift, spread, shifts))
-    likelihood, mass, shifts, errors = filtered(cell, chance, start, drift, spread)
-    return Fit(
-        n.shape[1], drift is not drifts[0], drift, spread, noise, shifts, errors, mass, likelihood
-    )
+    _, mass, shifts, errors = filtered(cell, chance, start, drift, spread)
+    return Fit(drift is not drifts[0], drift, spread, noise, shifts, errors, mass)
 
 
 def chances(
@@ -257,21 +253,19 @@ def _paths(
     seen, visits = len(shifts), np.arange(1, len(shifts) + ahead + 1)
     steps = np.arange(1, ahead + 1)
     misfit = MISFIT**2 * (shifts**2).mean() * steps**2 * np.log1p(steps / (seen + 1))
-    log_chances, means, deviations = [], [], []
-    for exponent in EXPONENTS:
-        power = visits**-exponent
-        power = power / np.sqrt((power[:seen] ** 2).mean())
-        for shock in SHOCKS:
-            variance = shock**2 + errors**2
-            precision = 1 / 0.3**2 + (power[:seen] ** 2 / variance).sum()
-            pull = (power[:seen] * shifts / variance).sum()
-            fits = np.log(variance).sum() + np.log(precision) + (shifts**2 / variance).sum()
-            log_chances.append((pull**2 / precision - fits) / 2 - np.log1p((shock / 0.05) ** 2))
-            sums = np.cumsum(power[seen:])
-            means.append(pull / precision * sums)
-            deviations.append(np.sqrt(sums**2 / precision + shock**2 * steps + misfit))
-    weights = np.exp(np.array(log_chances) - max(log_chances))
-    mean, deviation = np.array(means), np.array(deviations)
+    power = visits ** -EXPONENTS[:, None]
+    power = power / np.sqrt((power[:, :seen] ** 2).mean(axis=1, keepdims=True))
+    variance = SHOCKS[:, None] ** 2 + errors**2
+    # From here on "exponents shocks", and last the visits.
+    precision = 1 / 0.3**2 + (power[:, None, :seen] ** 2 / variance).sum(axis=-1)
+    size = (power[:, None, :seen] * shifts / variance).sum(axis=-1) / precision
+    fits = (np.log(variance) + shifts**2 / variance).sum(axis=-1) + np.log(precision)
+    log_chances = (size**2 * precision - fits) / 2 - np.log1p((SHOCKS / 0.05) ** 2)
+    sums = power[:, None, seen:].cumsum(axis=-1)
+    variances = sums**2 / precision[..., None] + SHOCKS[:, None] ** 2 * steps + misfit
+    mean = (size[..., None] * sums).reshape(-1, ahead)
+    deviation = np.sqrt(variances).reshape(-1, ahead)
+    weights = np.exp(log_chances - log_chances.max()).ravel()
     quantiles = (np.arange(PATHS) + 0.5) / PATHS
     paths = np.empty((PATHS, ahead))
     for step in range(ahead):

@@ -123,13 +123,11 @@ def visits_of(
     """n and right of each problem's visits in their order, up to the last that SHARE of the
     problems have; n is 0 where a problem has fewer.
     """
-    order = np.lexsort((step, problem))
-    number = np.unique(problem, return_inverse=True)[1][order]
-    first = np.flatnonzero(np.diff(number, prepend=-1))
-    visit = np.arange(len(number)) - first[number]
-    sizes = np.zeros((number.max() + 1, visit.max() + 1), np.int64)
-    counts = sizes.copy()
-    sizes[number, visit], counts[number, visit] = n[order], right[order]
+    columns = {"problem": problem, "step": step, "n": n, "right": right}
+    groups = pd.DataFrame(columns).sort_values(["problem", "step"])
+    groups["visit"] = groups.groupby("problem").cumcount()
+    both = groups.pivot(index="problem", columns="visit", values=["n", "right"]).fillna(0)
+    sizes, counts = both["n"].to_numpy(np.int64), both["right"].to_numpy(np.int64)
     visits = int(((sizes > 0).mean(axis=0) >= SHARE).sum())
     return sizes[:, :visits], counts[:, :visits]
 
@@ -201,10 +199,9 @@ def forecast(
     if least is not None:
         real("stop_when", least, 0, 1)
     N = whole("rollouts", rollouts or int(np.bincount(n[n > 0]).argmax()), least=2)
-    rows = []
-    for visit, (tried, solved) in enumerate(zip(n.T, right.T, strict=True), 1):
-        there = tried > 0
-        rows.append((visit, float((solved[there] / tried[there]).mean()), np.nan, np.nan))
+    rates = np.divide(right, n, out=np.full(n.shape, np.nan), where=n > 0)
+    means = np.nanmean(rates, axis=0)
+    rows = [(visit, float(mean), np.nan, np.nan) for visit, mean in enumerate(means, 1)]
     problems = pd.DataFrame({"problem": names, "n": n.sum(axis=1), "right": right.sum(axis=1)})
     if seen < FEWEST:
         why = f"{path}: {seen} visits of {len(n)} problems"
