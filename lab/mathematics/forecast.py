@@ -18,6 +18,8 @@ integrated over. docs/forecast.md says how well that holds. SciPy is imported in
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -107,10 +109,8 @@ def fit(n: ArrayLike, right: ArrayLike, estimator: str | Estimator | None = None
             P * (1 - P) * np.abs(induced_weight(estimator, int(np.bincount(n[n > 0]).argmax()), P))
         )
         drifts.append(slope / slope.max())
-    best = max(
-        (_settings(few, chance, start, drift) for drift in drifts), key=lambda found: found[0]
-    )
-    _, drift, spread, noise = best
+    each = [_settings(few, chance, start, drift) for drift in drifts]
+    _, drift, spread, noise = max(each, key=itemgetter(0))
     chance = chance @ kernel(LOG_ODDS, noise).T
     shifts = filtered(cell, chance, start, drift, spread)[2]
     start = smooth(backward(cell, chance, drift, spread, shifts))
@@ -219,7 +219,8 @@ def _settings(
     drift: Float[np.ndarray, " points"],
 ) -> tuple[float, Float[np.ndarray, " points"], float, float]:
     """(log-likelihood, drift, spread, noise), likeliest among their neighbours on the grid."""
-    at = (3, 0)
+    at = i, j = 3, 0
+    places = {*product(range(len(SPREADS)), range(len(NOISES)))}
     shifts = filtered(cell, chance, start, drift, SPREADS[3])[2]
     known: dict[tuple[int, int], float] = {}
 
@@ -228,15 +229,13 @@ def _settings(
         return filtered(cell, noisy, start, drift, SPREADS[place[0]], shifts)[0]
 
     while True:
-        near = [
-            (at[0] + i, at[1] + j) for i, j in ((0, 0), (-1, 0), (1, 0), (0, 1), (0, -1), (-1, 1))
-        ]
-        near = [(i, j) for i, j in near if 0 <= i < len(SPREADS) and 0 <= j < len(NOISES)]
+        around = (at, (i - 1, j), (i + 1, j), (i, j + 1), (i, j - 1), (i - 1, j + 1))
+        near = [each for each in around if each in places]
         known |= {place: likelihood(place) for place in near if place not in known}
         best = max(near, key=known.__getitem__)
         if best == at:
             return likelihood(at, None), drift, SPREADS[at[0]], NOISES[at[1]]
-        at = best
+        at = i, j = best
 
 
 def _paths(

@@ -211,12 +211,14 @@ def forecast(
     found = fit(n, right, estimator)
     for later, mean, low, high in fan(found, ahead, N):
         rows.append((later.visit, mean, low, high))
+    drift = f"the weight of {estimator} times p(1-p)" if found.weighted else "all problems alike"
     return Forecast(
         [
             f"{path}: {seen} visits of {len(n)} problems, forecast to visit {seen + ahead};"
             f" in brackets {LEVEL:.0%} intervals",
             *counts.notes,
-            _said(found, estimator),
+            f"log-odds rise by {found.shifts.mean():.3f} a visit on average ({drift}), each problem"
+            f" wanders by {found.spread:g} a visit",
         ],
         pd.DataFrame(rows, columns=COLUMNS),
         problems.assign(**_of_problems(later, N)),
@@ -324,15 +326,6 @@ def _of_problems(last: Later, N: int) -> dict[str, np.ndarray]:
         "high": (below < (1 + LEVEL) / 2).sum(axis=1),
         "none": below[:, 0].round(4),
     }
-
-
-def _said(found: Fit, estimator: str | None) -> str:
-    """Which model was chosen."""
-    drift = f"the weight of {estimator} times p(1-p)" if found.weighted else "all problems alike"
-    return (
-        f"log-odds rise by {found.shifts.mean():.3f} a visit on average ({drift}), each problem"
-        f" wanders by {found.spread:g} a visit"
-    )
 
 
 def draw(report: Forecast) -> Figure:
