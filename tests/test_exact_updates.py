@@ -214,6 +214,41 @@ def test_rejected_rollouts_in_the_baseline_and_out_of_it():
     equal(out.weight(p), s1 * s0 / s**2 * (1 - alone))
 
 
+def test_the_numbers_told_of_partial_groups_and_singletons():
+    """docs/answers.md: prime-rl #2985, #2590, #3222 and verl #6452; sizes left are binomial."""
+    p, verl = np.array([0.01, 0.5, 0.9]), "grpo(ddof=1, eps=1e-6, singleton='zero')"
+    maxrl, centred = (f"{name}(singleton='zero')" for name in ("maxrl", "dr_grpo"))
+
+    def left(name, N, right, wrong):
+        return lab.recipe(name, N=N, lost_right=right, lost_wrong=wrong).weight(p)
+
+    def sizes(N, s):
+        return [math.comb(N, n) * s**n * (1 - s) ** (N - n) for n in range(N + 1)]
+
+    for name, N, lost in ((maxrl, 16, 0.1), (maxrl, 16, 0.3), (verl, 8, 0.3)):
+        weights = [lab.induced_weight(name, n, p) for n in range(1, N + 1)]
+        equal(left(name, N, lost, lost), sizes(N, 1 - lost)[1:] @ np.array(weights))
+    mixed = lab.effective_weight("rloo", 8, p, gate="drop").kept
+    told = [
+        (
+            [0.930, 12.6, 9.7],
+            [left(centred, 16, 0.1, 0.1)[1], *(left(maxrl, 16, a, a)[0] for a in (0.1, 0.3))],
+        ),
+        ([13.3, 1.67, 0.82], left(maxrl, 16, 0.02, 0.3)),
+        ([1.26, 0.90, 0.71], left(centred, 16, 0.02, 0.3)),
+        ([14.0, 2.00, 1.11], lab.induced_weight("maxrl", 16, p)),
+        ([2.44, 1.74], lab.induced_weight(verl, 8, p[:2])),
+        ([1.90, 1.56], left(verl, 8, 0.3, 0.3)[:2]),
+        ([0.42, 0.77], sizes(2, 0.7)[1] + np.array([0, left(verl, 2, 0.3, 0.3)[1]])),
+        ([0.00122, 0.185, 0.0033], [sizes(8, 0.7)[1], 0.9**16, 0.7**16]),
+        ([0.077, 0.992, 0.569], mixed),
+        ([0.5, 0.5, 0.5], lab.efficiency("maxrl", 2, p)),
+        (1 - p, lab.efficiency("reinforce", 1, p)),
+    ]
+    for numbers, found in told:
+        np.testing.assert_allclose(found, numbers, rtol=0.008)
+
+
 @pytest.mark.parametrize("gate", ["drop", "redraw"])
 def test_a_gate_of_lost_rollouts_by_the_pass_rate_is_that_of_all_groups(gate):
     recipe = lab.recipe(

@@ -1,7 +1,8 @@
 """`lab explain --config`: TRL's and verl's files, read for what they climb, waste and undo.
 
 The shapes are those of the examples that both ship, in our words: a yaml of `trl grpo --config`,
-verl's scripts with arrays and variables, and its yaml that holds a command.
+Python with a GRPOConfig(...), verl's scripts with arrays and variables, and its yaml that holds a
+command.
 """
 
 import pytest
@@ -46,6 +47,17 @@ run: |
     actor_rollout_ref.actor.ppo_mini_batch_size=32 actor_rollout_ref.actor.clip_ratio=0.3
 """
 
+IN_PYTHON = """
+import argparse
+raise SystemExit("nobody runs this")
+parser = argparse.ArgumentParser()
+parser.add_argument("--num-generations", type=int, default=4)
+parser.add_argument("--top-p", type=float, default=None)
+args = parser.parse_args()
+trainer = GRPOTrainer(args=GRPOConfig(loss_type="dr_grpo", scale_rewards=False, beta=1e-3,
+    num_generations=args.num_generations, top_p=args.top_p, temperature=warmth(), {more}))
+"""
+
 
 def reading(tmp_path, name, text):
     file = tmp_path / name
@@ -65,6 +77,18 @@ def test_a_script_of_verl_with_arrays_and_variables(tmp_path):
     assert found.recipe.loss.bounds == pytest.approx((1 - 3e-4, 1 + 4e-4))
     assert found.recipe.loss.ratio == "sequence" and found.recipe.N == 8
     assert found.splits == 4 and found.reuses == 1 and not found.unknown_keys
+
+
+def test_a_config_in_python_is_read_and_not_run(tmp_path):
+    found = reading(tmp_path, "train.py", IN_PYTHON.replace("{more}", "epsilom=0.1, **others"))
+    assert found.recipe.N == 4 and found.recipe.loss.kl == 1e-3 and found.recipe.sampler.top_p == 1
+    assert found.recipe.estimator == "dr_grpo" and found.unknown_keys == ["epsilom"]
+    assert any(one.endswith("left open: temperature, **others") for one in found.outside)
+
+
+def test_a_variable_that_a_script_does_not_give_has_verls_default(tmp_path):
+    found = reading(tmp_path, "run.sh", SCRIPT.replace("${ROLLOUT_N:-8}", "${ROLLOUT_N}"))
+    assert found.recipe.N == 1 and found.outside[0].endswith("actor_rollout_ref.rollout.n")
 
 
 def test_a_command_of_verl_inside_a_yaml(tmp_path):
@@ -110,6 +134,8 @@ def test_explain_wants_a_name_or_a_configuration(capsys):
         ("a.yaml", "colour: red", "none of its 1 names"),
         ("a.yaml", "num_generations: 1", "num_generations = 1"),
         ("a.json", "[1, 2]", "no settings found"),
+        ("a.py", "config = GRPOConfig(beta=)", "cannot be read: invalid syntax in line 1"),
+        ("a.py", "config = SFTConfig(beta=1)", "no settings found"),
         ("a.yaml", "!!python/object/apply:os.system [ls]", "cannot be read"),
     ],
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -54,11 +54,21 @@ class Reading:
     @property
     def unknown_keys(self) -> list[str]:
         """Names that the framework does not have."""
-        return [name for name in self.given if name not in self.known]
+        return [name for name in self.given if name not in self.known and "**" not in name]
+
+    def settled(self, defaults: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+        """All settings. The file may leave those of `names` open; defaults stand for them."""
+        left = [name for name in names if "$" in str(self.given.get(name))]
+        if left:
+            whose = self.framework.split()[0]
+            self.outside.append(
+                f"{whose}'s defaults stand for what is left open: {', '.join(left)}"
+            )
+        return defaults | {name: self.given[name] for name in self.given if name not in left}
 
 
 def read(path: Path) -> Reading:
-    """The configuration in a file: yaml or json, or a script with overrides of Hydra.
+    """The configuration in a file: yaml, json, Python, or a script with overrides of Hydra.
 
     LabError: it is neither TRL's nor verl's, or a value cannot be used.
     """
@@ -70,18 +80,51 @@ def read(path: Path) -> Reading:
         tree = read_yaml(text, str(path))  # json is yaml too
         given = flat(tree) if isinstance(tree, dict) else {}
     else:
-        given = _overrides(text)
+        given = _arguments(text, path) if path.suffix == ".py" else _overrides(text)
     if not given:
-        raise LabError(f"{path}: no settings found; give TRL's yaml or json, or verl's overrides")
+        raise LabError(
+            f"{path}: no settings found; give TRL's yaml, json or Python with GRPOConfig(...), or"
+            " verl's overrides"
+        )
     if any(name.split(".")[0] in ("actor_rollout_ref", "algorithm") for name in given):
         return _verl(given)
     reading = _trl(given)
     if len(reading.unknown_keys) == len(given):
         raise LabError(
-            f"{path}: none of its {len(given)} names, such as {next(iter(given))!r}, is TRL's or"
-            " verl's; give a GRPOConfig, or settings under algorithm and actor_rollout_ref"
+            f"{path}: none of its {len(given)} names, such as {next(iter(given))!r}, is about"
+            " rewards; give a GRPOConfig, or settings under algorithm and actor_rollout_ref"
         )
     return reading
+
+
+def _arguments(text: str, path: Path) -> dict[str, Any]:
+    """The arguments of GRPOConfig(...) in Python, which is read and never run.
+
+    `args.NAME` is the default of its add_argument; what the file does not say begins with "$".
+    """
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise LabError(f"{path}: cannot be read: {error.msg} in line {error.lineno}") from error
+    usual: dict[str, ast.expr] = {}
+    given: dict[str, ast.expr] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(ast.Attribute(attr="add_argument"), [ast.Constant(str(flag))], words):
+                for word in words:
+                    if word.arg == "default":
+                        usual[flag.strip("-").replace("-", "_")] = word.value
+            case ast.Call(ast.Name("GRPOConfig"), _, words):
+                given |= {word.arg or "**" + ast.unparse(word.value): word.value for word in words}
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        if isinstance(value, ast.Attribute):
+            value = usual.get(value.attr, value)
+        try:
+            found[key] = ast.literal_eval(value)
+        except ValueError:
+            found[key] = f"${ast.unparse(value)}"
+    return found
 
 
 def read_yaml(text: str, name: str) -> Any:
@@ -167,7 +210,7 @@ def _trl(given: dict[str, Any]) -> Reading:
     defaults = _fields(transformers / "training_args.py") | of_grpo
     known = {*defaults, "env"}.union(*(_fields(trl / file) for file in files))
     reading = Reading(f"TRL {version('trl')}", given, known)
-    s = defaults | given
+    s = reading.settled(defaults, given)
     kind, ratio, high = s["loss_type"], s["importance_sampling_level"], s["epsilon_high"]
     scale = {True: "group", False: "none"}.get(s["scale_rewards"], s["scale_rewards"])
     steps = whole("gradient_accumulation_steps", s["gradient_accumulation_steps"])
@@ -277,18 +320,9 @@ def _verl(given: dict[str, Any]) -> Reading:
     open_ended = ("_kwargs.", ".override_", "distillation.")
     foreign = {name for name in given if any(part in name for part in open_ended)}
     reading = Reading(f"verl {version('verl')}", given, names | branches | foreign)
-    s: dict[str, Any] = {}
-    missing_values = []
-    for place, words in READ_VERL.items():
-        for word in words.split():
-            value = given.get(place + word, defaults.get(place + word))
-            if isinstance(value, str) and "$" in value:
-                missing_values.append(
-                    f"{place}{word} = {value}: its value is not in the file; verl's default here"
-                )
-                value = defaults.get(place + word)
-            s[word] = value
-    reading.outside = sorted(missing_values)
+    read_here = {word: place + word for place, words in READ_VERL.items() for word in words.split()}
+    settled = reading.settled(defaults, read_here.values())
+    s: dict[str, Any] = {word: settled.get(name) for word, name in read_here.items()}
     estimator, mode, aggregation = (
         s[word] for word in ("adv_estimator", "policy_loss.loss_mode", "loss_agg_mode")
     )
@@ -364,7 +398,7 @@ def _sampling(temperature: Any, top_p: Any, top_k: Any) -> dict[str, Any]:
     return {
         "temperature": temperature,
         "score_temperature": temperature,
-        "top_p": float(top_p),
+        "top_p": 1.0 if top_p is None else float(top_p),
         "top_k": max(0, int(top_k or 0)),
     }
 
