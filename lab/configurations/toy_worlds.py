@@ -123,8 +123,7 @@ class ImagesConfig(SoftmaxConfig):
         default="test",
     )
     rewards: str = setting(
-        "binary: 1 for the image's own label; exploitable: 1 for the next label too, which the"
-        " judge takes for right",
+        "binary: 1 for the image's own label; exploitable: for the next one too, by an error",
         choices=("binary", "exploitable"),
         default="binary",
     )
@@ -210,16 +209,10 @@ class MazeConfig(MazeStartConfig):
     rollouts: int = setting("N, rollouts per maze and step", least=1, most=65_536)
     stopping: str = setting(STOPPING, default="")
     practice: str = setting(
-        "errors of the judge that know no answer, as parts of a recipe (lab.recipe):"
-        " false_positive and false_negative, for example 'false_positive=0.1'; empty: none",
-        default="",
+        "the judge's random errors, such as 'false_positive=0.1, false_negative=0.1'", default=""
     )
     checked_moves: int = setting(
-        "moves that the judge follows: walls that a path meets later are not seen, an error that"
-        " can be learned; 0: all of them",
-        least=0,
-        most=4096,
-        default=0,
+        "moves whose walls the judge sees; 0: all of them", least=0, most=4096, default=0
     )
     entropy_bonus: float = setting(
         "coefficient of the mean token entropy, which is added to the objective",

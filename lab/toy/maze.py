@@ -35,7 +35,7 @@ from lab.toy import maze_env
 from lab.toy.costs import of_mazes as costs  # noqa: F401, for `lab preflight`
 from lab.toy.gradient_source import GradientSource
 from lab.toy.maze_env import Mazes, MazeStream, walk
-from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
+from lab.toy.maze_likelihood import log_pass_rates
 from lab.toy.maze_policy import (
     MazePolicy,
     PromptReader,
@@ -155,14 +155,19 @@ class MazeRL(_WithStatistics):
             mismatches.append((logp.detach() - few.logp.sum(2)).abs().max())
             yield self.loss(logp, A, entropy, rollouts)
             del prompts, logp, entropy  # and their graph, before the next one is made
+        K, N, tokens = accepted.sum(1), rollouts.drawn, rollouts.mask.sum()
         self.keep(
-            self.statistics(
-                rollouts,
-                right,
-                accepted,
-                torch.stack(entropies).sum(),
-                torch.stack(mismatches).max(),
-            )
+            {
+                "train pass@1": right.sum() / N.sum(),
+                "solved": right.any(1).float().mean(),
+                "dead groups": ((K == 0) | (K == N)).float().mean(),
+                "entropy": torch.stack(entropies).sum() / tokens,
+                "mean length": tokens / N.sum(),
+                "truncated": rollouts.truncated.sum() / N.sum(),
+                # The largest difference between log-probabilities in the gradient and in sampling.
+                "log-probability mismatch": torch.stack(mismatches).max(),
+                "tokens a forward row": tokens / rollouts.rows,
+            }
         )
 
     def accepted(
@@ -183,32 +188,6 @@ class MazeRL(_WithStatistics):
             return torch.zeros(len(mazes), 1, dtype=torch.bool, device=self.policy.device)
         greedy = self.policy.sample_rollouts(prompts, 1, None)
         return walk(mazes, greedy.tokens).right
-
-    def statistics(
-        self,
-        rollouts: Rollouts,
-        right: Bool[Tensor, "mazes rollouts"],
-        accepted: Bool[Tensor, "mazes rollouts"],
-        entropy: Float[Tensor, ""],
-        mismatch: Float[Tensor, ""],
-    ) -> dict[str, Tensor]:
-        """What a record says of a step.
-
-        `entropy` is the sum over its tokens, `mismatch` the largest difference between the
-        log-probabilities of a rollout in the gradient and in sampling.
-        """
-        K, N = accepted.sum(1), rollouts.drawn
-        tokens = rollouts.mask.sum()
-        return {
-            "train pass@1": right.sum() / N.sum(),
-            "solved": right.any(1).float().mean(),
-            "dead groups": ((K == 0) | (K == N)).float().mean(),
-            "entropy": entropy / tokens,
-            "mean length": tokens / N.sum(),
-            "truncated": rollouts.truncated.sum() / N.sum(),
-            "log-probability mismatch": mismatch,
-            "tokens a forward row": tokens / rollouts.rows,
-        }
 
     def sample(self, step: int, mazes: Mazes, prompts: Prompts) -> Rollouts:
         """The rollouts of a step: N of each maze, or as many as the stopping rule wants."""
@@ -307,24 +286,18 @@ class MazeExactRL(_WithStatistics):
         with policy.autocast():
             log_p = log_pass_rates(self.model, prompts, answers)
         loss = self.gradient_source.loss_of_pass_rates(log_p)
-        self.keep(self.statistics(log_p.detach(), answers))
+        p, N = log_p.detach().exp().clamp(0, 1), self.gradient_source.rollouts
+        self.keep(  # of groups the mean over all draws of N
+            {
+                "train pass@1": p.mean(),
+                "solved": (1 - (1 - p) ** N).mean(),
+                "dead groups": ((1 - p) ** N + p**N).mean(),
+                "train log-likelihood": log_p.detach().mean(),
+                "unknown share": (1 - answers.low / answers.high).max(),
+                "prefixes a maze": answers.prefixes.double().mean(),
+            }
+        )
         return [loss * solvable.float().mean() / lengths.float().mean()]
-
-    def statistics(
-        self, log_p: Float[Tensor, " mazes"], answers: RightAnswers
-    ) -> dict[str, Tensor]:
-        """What a record says of a step; of groups the mean over all draws of N."""
-        N = self.gradient_source.rollouts
-        p = log_p.exp().clamp(0, 1)
-        none, every = (1 - p) ** N, p**N
-        return {
-            "train pass@1": p.mean(),
-            "solved": (1 - none).mean(),
-            "dead groups": (none + every).mean(),
-            "train log-likelihood": log_p.mean(),
-            "unknown share": (1 - answers.low / answers.high).max(),
-            "prefixes a maze": answers.prefixes.double().mean(),
-        }
 
 
 def errors_of_judge(config: MazeConfig) -> Recipe:
