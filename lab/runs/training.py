@@ -39,8 +39,6 @@ WRITE_TIME_FACTOR = 20.0
 # Environment: checkpoint_minutes and keep_checkpoints of this process and of those it starts.
 MINUTES = "LAB_CHECKPOINT_MINUTES"
 KEPT = "LAB_KEEP_CHECKPOINTS"
-# Called with a run's folder, and with what writes its groups there; what it says is shown.
-Watcher = Callable[[Path, Callable[[], None]], str]
 ROLLOUTS = {  # the columns of rollouts/step-NNNNNNNN.parquet
     "step": "int32",
     "problem": "string",
@@ -63,7 +61,7 @@ def train(
     checkpoint_minutes: float | None = None,
     view: str = "",
     lines: bool = False,
-    watch: Watcher | None = None,
+    watch: Callable[[Path, Callable[[], None]], str] | None = None,
 ) -> Run:
     """Train a configuration into its run folder and return it; a finished run is not repeated.
 
@@ -109,7 +107,7 @@ class Shown(NamedTuple):
 
     view: str
     lines: bool
-    watch: Watcher | None
+    watch: Callable[[Path, Callable[[], None]], str] | None
 
 
 class Pace:

@@ -80,19 +80,17 @@ class Forecast:
 
     def lines(self) -> list[str]:
         """The report, line by line."""
-        later = self.table[self.table["visit"] > self.seen]
-        at = {round(part * (len(later) - 1)) for part in (0, 0.25, 0.5, 1)} if len(later) else ()
-        rows = later.iloc[sorted(at)]
-        before = self.table[self.table["visit"] == self.seen].iloc[0]
-        lines = [f"visit {self.seen}, the last that was seen: mean pass rate {before['mean']:.3f}"]
-        for visit, mean, low, high in rows.itertuples(index=False):
+        last, before = self.table["visit"].max(), self.table["mean"][self.seen - 1]
+        lines = [f"visit {self.seen}, the last that was seen: mean pass rate {before:.3f}"]
+        told = {self.seen + max(1, round(x * (last - self.seen))) for x in (0, 0.25, 0.5, 1)}
+        for visit, mean, low, high in self.table[self.table["visit"].isin(told)].to_numpy():
             lines.append(f"visit {visit:.0f}: {mean:.3f} [{low:.3f}, {high:.3f}]")
         if self.stop is not None:
             word, no = ("stop", "no gain") if self.stop else ("go on", "a gain")
             expected = f"expected with {LEVEL:.0%}" if self.stop else "not ruled out"
             lines += [
                 "",
-                f"{word}: {no} above {self.least:g} is {expected} by visit {later['visit'].max()};"
+                f"{word}: {no} above {self.least:g} is {expected} by visit {last};"
                 f" 90% of the forecast is at most {self.gain:+.3f}",
                 measured()["stopped"],
             ]
@@ -101,8 +99,8 @@ class Forecast:
 
     def json(self) -> str:
         """All of it, as a JSON document."""
-        numbers = self.table.astype(object).where(self.table.notna(), None)
-        parts = {"notes": [*self.notes, measured()["held"]], "numbers": numbers.to_dict("records")}
+        numbers = json.loads(self.table.to_json(orient="records"))  # nan is null
+        parts = {"notes": [*self.notes, measured()["held"]], "numbers": numbers}
         parts |= {"problems": self.problems.to_dict("records"), "not known": self.not_known}
         if self.stop is not None:
             parts["stop"] = {"least": self.least, "gain": self.gain, "stop": self.stop}
