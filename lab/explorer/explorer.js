@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 00a7b0aa55e2d3ac0d4c7337fc5827df5ff8689da317cac889953f70dd540356
+// Built by `npm run build` from lab/explorer/front; sources sha256 a70bee156897ea9bcde137eda7f48f2faab2e7f23e6ee4ed27dbc3aea182180d
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -6063,19 +6063,15 @@ var ofFamilies = (rows, families) => {
     });
   });
 };
-var rowsOfEpisodes = (rows) => rows.flatMap((episode, i2) => {
+var rowsOfEpisodes = (rows) => rows.flatMap((episode) => {
   const work = episode.run?.work ?? {}, place = (work.type === "eval" ? "evaluation " : "") + (episode.env?.name || episode.env?.id || ""), traces = episode.traces?.length ? episode.traces : [{ id: episode.id }];
   return traces.flatMap((trace) => {
     if (trace.agent?.trainable === false) return [];
-    const task = trace.task ?? episode.task, name = task.key || task.hash;
-    if (!name)
-      throw new Error(
-        `the task of episode ${i2 + 1} has no key and no hash: write the episodes with a newer version of verifiers`
-      );
+    const task = trace.task ?? episode.task;
     const scores = Object.values(trace.rewards ?? {}).filter((reward) => reward !== null);
     return [
       {
-        problem_id: String(name),
+        problem_id: task.key || task.hash || null,
         env_agent: `${place} ${trace.agent?.name || "agent"}`,
         trace: trace.id ?? "",
         reward: scores.length ? scores.reduce((sum, { score, weight: weight2 = 1 }) => sum + score * weight2, 0) : null,
@@ -6447,15 +6443,13 @@ var Reading = class {
     );
   }
   checkBinary(cells2, values) {
-    const [name] = this.outcomes, different = new Set(cells2.filter((cell) => !missing(cell)).map(verdict)), isSign = (value) => [0, 1, -1].includes(value);
+    const different = new Set(cells2.filter((cell) => !missing(cell)).map(verdict)), wrong = different.has(0) && different.has(-1) ? 0 : -1, isSign = (value) => [0, 1, wrong].includes(value);
     if (![...different].every(isSign)) {
       const i2 = cells2.findIndex((cell) => !missing(cell) && !isSign(verdict(cell))), rates = [...new Set(values.filter(Number.isFinite))], isRate2 = rates.length && rates.every((rate) => rate >= 0 && rate <= 1), n = smallestN(rates) ?? Infinity, of = n < values.filter(Number.isFinite).length ? n : "how many", words = isRate2 ? `; if it is the rate of several rollouts, say that n is ${of}` : "";
       throw new Error(
         `reward ${short(identity(cells2[i2]))} in row ${this.kept[i2] + 1} (${this.problem} ${short(this.name(this.kept[i2]))}): a reward must be 0 or 1, or -1 or 1; give the threshold from which it is right, or the value that is${words}`
       );
     }
-    if (different.has(0) && different.has(-1))
-      throw new Error(`column ${name} holds rewards of -1, 0 and 1: give a threshold, from which one is right`);
     if (different.has(-1)) this.notes.push("a reward of -1 is wrong, 1 is right");
   }
   // --- Counts and rates ----------------------------------------------------------------------------------------------

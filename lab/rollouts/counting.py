@@ -423,14 +423,10 @@ class Reading:
         """LabError: it is not clear which rewards are right."""
         known = values[told & np.isfinite(values)]
         different = {*known}
-        if different in ({0, -1}, {0, 1, -1}) and len(known) == told.sum():
-            raise LabError(
-                f"column {self.outcome} holds rewards of -1, 0 and 1: say from where one is right"
-                " with --threshold"
-            )
+        wrong = 0 if {0, -1} <= different else -1  # of -1, 0 and 1 it is not clear what is right
         if -1 in different:
             self.notes.append("a reward of -1 is wrong, 1 is right")
-        bad = told & ~np.isin(values, (0, 1, -1))
+        bad = told & ~np.isin(values, (0, 1, wrong))
         if not bad.any():
             return
         row = int(bad.argmax())

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -369,11 +368,11 @@ def _listed(cell: Any) -> list[Any] | None:
 
     Of pairs of a number and an object, as harnesses of code write them, the objects.
     """
-    if isinstance(cell, dict) and cell and all(isinstance(each, dict) for each in cell.values()):
-        stems = {NUMBERED.sub(r"\1\3", name.lower()) for name in cell}
-        numbers = sorted(int(digits) for digits in re.findall(r"\d+", " ".join(cell)))
-        counted = numbers in (list(range(len(cell))), list(range(1, len(cell) + 1)))
-        return list(cell.values()) if counted and len(stems) == 1 and stems <= {*ROLLOUTS} else None
+    if isinstance(cell, dict) and all(isinstance(each, dict) for each in cell.values()):
+        (rest, family), *_ = [*_numbered(cell).items(), ("policy", {})]
+        return (
+            list(cell.values()) if len(family) == len(cell) and rest.lower() in ROLLOUTS else None
+        )
     if not isinstance(cell, list):
         return None
     pairs = all(isinstance(each, list) and [*map(type, each)] == [int, dict] for each in cell)
@@ -400,23 +399,31 @@ def _families(cells: dict[str, list[Any]]) -> dict[str, dict[int, str]]:
     """Numbered columns of equal numbers, if outcomes are in one: by the rest of their names, or
     (value), their names by their numbers.
     """
-    found: dict[str, dict[int, str]] = {}
-    for name in cells:
-        if match := NUMBERED.fullmatch(name):
-            found.setdefault(match[1] + (match[3] or ""), {})[int(match[2])] = name
+    found = _numbered(cells)
     for rest, family in found.items():
-        numbers = sorted(family)
-        consecutive = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
         named = rest.lower() in ROLLOUTS or (may_reward(rest) and not may_policy(rest))
         told = itertools.chain.from_iterable(cells[name] for name in family.values())
-        if named and consecutive and numbers[0] < 2 <= len(numbers) and all(map(is_outcome, told)):
+        if named and len(family) > 1 and all(map(is_outcome, told)):
             known = HINTS["prompt"] + HINTS["text"]
             return {
                 other if other in known or may_reward(other) else "(value)": names
                 for other, names in found.items()
-                if sorted(names) == numbers
+                if names.keys() == family.keys()
             }
     return {}
+
+
+def _numbered(names: Iterable[str]) -> dict[str, dict[int, str]]:
+    """Names by what they are without their numbers, which count from 0 or 1."""
+    found: dict[str, dict[int, str]] = {}
+    for name in names:
+        if match := NUMBERED.fullmatch(name):
+            found.setdefault(match[1] + (match[3] or ""), {})[int(match[2])] = name
+    return {
+        rest: family
+        for rest, family in found.items()
+        if min(family) < 2 and max(family) - min(family) + 1 == len(family)
+    }
 
 
 def _rows_of_episodes(rows: Iterable[Row]) -> Iterator[Row]:
@@ -427,7 +434,7 @@ def _rows_of_episodes(rows: Iterable[Row]) -> Iterator[Row]:
     have the evaluations of a training. A trace without a score has no reward: it failed, or scoring
     did not run. An episode that failed before its first trace is one row without a reward.
     """
-    for number_of, episode in enumerate(rows, 1):
+    for episode in rows:
         env, work = episode.get("env") or {}, (episode.get("run") or {}).get("work") or {}
         place = "evaluation " if work.get("type") == "eval" else ""
         place += env.get("name") or env.get("id") or ""
@@ -437,16 +444,10 @@ def _rows_of_episodes(rows: Iterable[Row]) -> Iterator[Row]:
             if not agent.get("trainable", True):
                 continue
             task = trace.get("task") or episode["task"]
-            name = task.get("key") or task.get("hash")
-            if not name:
-                raise LabError(
-                    f"the task of episode {number_of} has no key and no hash: write the episodes"
-                    " with a newer version of verifiers"
-                )
             scores = [each for each in (trace.get("rewards") or {}).values() if each is not None]
             total = sum(each["score"] * each.get("weight", 1.0) for each in scores)
             yield of_all | {
-                "problem_id": str(name),
+                "problem_id": task.get("key") or task.get("hash"),
                 "env_agent": f"{place} {agent.get('name') or 'agent'}",
                 "trace": trace.get("id") or "",
                 "reward": float(total) if scores else None,

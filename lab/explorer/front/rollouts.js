@@ -339,9 +339,9 @@ class Reading {
   }
 
   checkBinary(cells, values) {
-    const [name] = this.outcomes,
-      different = new Set(cells.filter((cell) => !missing(cell)).map(verdict)),
-      isSign = (value) => [0, 1, -1].includes(value);
+    const different = new Set(cells.filter((cell) => !missing(cell)).map(verdict)),
+      wrong = different.has(0) && different.has(-1) ? 0 : -1, // of -1, 0 and 1 it is not clear what is right
+      isSign = (value) => [0, 1, wrong].includes(value);
     if (![...different].every(isSign)) {
       const i = cells.findIndex((cell) => !missing(cell) && !isSign(verdict(cell))),
         rates = [...new Set(values.filter(Number.isFinite))],
@@ -354,8 +354,6 @@ class Reading {
           `a reward must be 0 or 1, or -1 or 1; give the threshold from which it is right, or the value that is${words}`,
       );
     }
-    if (different.has(0) && different.has(-1))
-      throw new Error(`column ${name} holds rewards of -1, 0 and 1: give a threshold, from which one is right`);
     if (different.has(-1)) this.notes.push("a reward of -1 is wrong, 1 is right");
   }
 

@@ -375,22 +375,17 @@ const ofFamilies = (rows, families) => {
 
 /** One row for each trace of an episode of verifiers v1 that trains the policy. */
 const rowsOfEpisodes = (rows) =>
-  rows.flatMap((episode, i) => {
+  rows.flatMap((episode) => {
     const work = episode.run?.work ?? {},
       place = (work.type === "eval" ? "evaluation " : "") + (episode.env?.name || episode.env?.id || ""),
       traces = episode.traces?.length ? episode.traces : [{ id: episode.id }];
     return traces.flatMap((trace) => {
       if (trace.agent?.trainable === false) return [];
-      const task = trace.task ?? episode.task,
-        name = task.key || task.hash;
-      if (!name)
-        throw new Error(
-          `the task of episode ${i + 1} has no key and no hash: write the episodes with a newer version of verifiers`,
-        );
+      const task = trace.task ?? episode.task;
       const scores = Object.values(trace.rewards ?? {}).filter((reward) => reward !== null);
       return [
         {
-          problem_id: String(name),
+          problem_id: task.key || task.hash || null,
           env_agent: `${place} ${trace.agent?.name || "agent"}`,
           trace: trace.id ?? "",
           reward: scores.length ? scores.reduce((sum, { score, weight = 1 }) => sum + score * weight, 0) : null,
