@@ -10,6 +10,7 @@ from unittest import mock
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+import torch
 from forked import wait
 from refusals import refusal
 
@@ -20,7 +21,7 @@ from lab.llm.data.problem_sets import problem_set
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Completion, Sampling
 from lab.llm.train.task import Task
-from lab.runs import evaluation_folder
+from lab.runs import evaluation_folder, model_evaluation
 from lab.runs.evaluation_folder import Evaluation, score
 from lab.runs.model_evaluation import evaluate, table_row
 from lab.runs.trained_models import weights_digest
@@ -440,6 +441,12 @@ def test_an_edited_reward_judges_the_stored_answers_again(parrots, runs, tmp_pat
     assert "judged by" in audit_pair(folder, folder).notes[1]
 
 
+def test_the_engine_is_that_of_the_machine_unless_one_is_named(monkeypatch):
+    for kind, engine in (("cpu", "transformers"), ("cuda", "vllm")):
+        monkeypatch.setattr(model_evaluation, "compute_device", lambda to=kind: torch.device(to))
+        assert model_evaluation.Request().engine == engine
+
+
 @pytest.mark.parametrize(
     "sets, given, said",
     [
@@ -451,11 +458,7 @@ def test_an_edited_reward_judges_the_stored_answers_again(parrots, runs, tmp_pat
         (["arithmetic(2)"], {}, "cannot read 'arithmetic(2)'"),
         (["arithmetic"], {"n": 0}, "n = 0"),
         (["arithmetic"], {"temperature": -1}, "temperature = -1"),
-        (
-            ["arithmetic"],
-            {"engine": "vlm"},
-            "engine = 'vlm': it must be one of 'transformers', 'vl",
-        ),
+        (["arithmetic"], {"engine": "vlm"}, "engine = 'vlm': it must be one of 'transf"),
         (["arithmetic"], {"top_p": 0}, "top_p = 0"),
         (["arithmetic"], {"style": "loose"}, "style = 'loose'"),
         (["arithmetic"], {"prompt": "plane"}, "did you mean 'plain'?"),

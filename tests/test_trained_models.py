@@ -91,7 +91,7 @@ def test_a_run_is_named_by_its_name_and_step_and_its_settings_can_be_changed(tra
 
 
 def test_a_model_that_was_not_trained_here_takes_columns_and_a_reward_too(capsys, trained):
-    words = ["mine.jsonl", "engine=transformers", "n=2", "max_tokens=8", "reward=mine.py:score"]
+    words = ["mine.jsonl", "n=2", "max_tokens=8", "reward=mine.py:score"]  # no GPU: transformers
     base = trained[0].params["parameters"]["model"]
     columns = ["question_column=problem", "answer_column=solution"]
     assert main(["eval", base, *words, *columns]) == 0

@@ -25,6 +25,7 @@ from lab.runs.evaluation_folder import (
 from lab.runs.former_names import in_former_names
 from lab.runs.run_folder import runs_root
 from lab.runs.trained_models import Model, find_model
+from lab.training.device import compute_device
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +34,7 @@ class Request(Task):
 
     | field | meaning |
     |---|---|
-    | `engine` | "transformers" or "vllm", see `lab.llm.engines.factory.load_engine` |
+    | `engine` | "transformers", or "vllm" (`lab.llm.engines.factory`); by default vLLM on a GPU |
     | `n`, `temperature`, `top_p`, `max_tokens`, `seed` | as in `lab.llm.engines.base.Sampling` |
     | `problems` | problems of each set, the first ones; None: all |
     """
@@ -49,9 +50,8 @@ class Request(Task):
     def __post_init__(self) -> None:
         _ = self.sampling
         if not self.engine:
-            raise LabError(
-                "no engine was named: add engine=transformers (a laptop) or engine=vllm (a GPU)"
-            )
+            on_gpu = compute_device().type == "cuda"
+            object.__setattr__(self, "engine", "vllm" if on_gpu else "transformers")
         one_of("engine", self.engine, ENGINES)
         self.check()
 
@@ -75,7 +75,7 @@ def evaluate(model: str, sets: Sequence[str] = (), **settings: Any) -> list[eval
 
     `model` is a name on the hub, a folder, or a run that trained it (`find_model`), and `settings`
     are fields of `Request`. What is not given of a run's model is as in its training, sets too, so
-    that the evaluation at its last step is made again; other models need `sets` and `engine`.
+    that the evaluation at its last step is made again; other models need `sets`.
 
     Each set has its folder in runs/evaluations, named by the model, the set and all settings.
     Existing answers are neither sampled nor judged again, and the model is loaded only if answers
