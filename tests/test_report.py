@@ -156,8 +156,8 @@ def test_the_first_evaluation_comes_from_run_folders_and_recorded_runs_have_none
 
 
 def test_a_fan_goes_on_from_the_first_run_of_each_setting_whose_folder_is_here(runs):
-    """Sampled groups of three visits; recorded runs have none."""
-    given = dict(scale="smoke", steps=4, log_every=2, pass_rates="sampled", samples=8)
+    """Sampled groups of four visits; recorded runs have none."""
+    given = dict(scale="smoke", steps=6, log_every=2, pass_rates="sampled", samples=8)
     chosen = [(2, 0), (4, 0), (4, 1)]
     made = [train(configure("maze", rollouts=n, seed=seed, **given)) for n, seed in chosen]
     table = report.fans(*report.gather([run.path for run in made]), ["rollouts"])
