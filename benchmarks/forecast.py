@@ -376,7 +376,7 @@ def stopping_lines(stops: pd.DataFrame) -> list[str]:
     for kind, table in stops.groupby("kind", sort=False):
         groups = [(kind, table)]
         if kind == "simulated":
-            groups += [(f"simulated, {name}", part) for name, part in table.groupby("name")]
+            groups = [(f"simulated, {name}", part) for name, part in table.groupby("name")]
         for name, part in groups:
             for least, rows in part.groupby("least"):
                 stopped = rows.dropna()
@@ -576,7 +576,7 @@ def page() -> None:
             text = written(text, part, others_lines(table))
         elif part == "stopping":
             text = written(text, part, stopping_lines(table))
-            told["stopped"] = what_it_stopped(table[table["kind"].isin(["again", "confirm"])])
+            told["stopped"] = what_it_stopped(table[table["kind"] == "again"])
         else:
             text = written(text, part, summary(table))
             text = written(text, f"{part}, each", by_training(table))

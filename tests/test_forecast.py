@@ -142,7 +142,7 @@ def test_what_is_told_of_the_measurement_is_what_the_page_says():
     assert all(f"{held} after {part} of the visits" in measured()["held"] for part, held in inside)
     rule = page.split("<!-- stopping -->")[1]
     for least, stopped, gained in re.findall(
-        r"\| confirm \| (\S+) \| (\d+) of \d+ \| (\d+) \|", rule
+        r"\| again \| (\S+) \| (\d+) of \d+ \| (\d+) \|", rule
     ):
         assert f"with {least} {stopped}, of which {gained} gained more" in measured()["stopped"]
 
