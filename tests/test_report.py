@@ -60,8 +60,7 @@ def found(four):
 
 
 def test_a_sweep_file_and_its_run_folders_gather_the_same_runs(four, sweep):
-    sources = [sweep], [run.path for run in four]
-    (by_file, folders), (by_folder, _) = map(report.gather, sources)
+    (by_file, folders), (by_folder, _) = map(report.gather, ([sweep], [run.path for run in four]))
     ids = {run.id for run in four}
     assert {*by_file.runs} == {*by_folder.runs} == {run.id for run in folders} == ids
     assert by_file.metrics.equals(by_folder.metrics)
