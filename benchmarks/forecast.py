@@ -514,7 +514,7 @@ def fans() -> str:
         )
         print(name, file=sys.stderr, flush=True)
     head = (
-        "// Written by benchmarks/forecast.py --fans: recorded trainings and their forecasts.",
+        "// Written by benchmarks/forecast.py fans: recorded trainings and their forecasts.",
         "// In thousandths: `means` by visit; `stops` by percent of the visits, each the number of",
         "// visits seen, and by visit to come the mean, and low and high of its 90% interval.",
         "export const FANS = ",
@@ -536,17 +536,21 @@ def held(ours_: pd.DataFrame) -> str:
     )
 
 
-def what_it_stopped(unseen: pd.DataFrame) -> str:
-    """What `lab forecast --stop-when` says of its rule."""
+def what_it_stopped(stops: pd.DataFrame) -> str:
+    """What `lab forecast --stop-when` says of its rule: of the new trainings, and of simulated."""
     words = []
-    for least, rows in unseen.groupby("least"):
-        stopped = rows.dropna()
-        gained = (stopped["gain"] > least).sum()
-        words.append(f"with {least:g} {len(stopped)}, of which {gained} gained more")
-    trainings = unseen["name"].nunique()
-    return (
-        f"of {trainings} recorded trainings this rule stopped {'; '.join(words)} (docs/forecast.md)"
-    )
+    recorded, simulated = (stops[stops["kind"] == kind] for kind in ("again", "simulated"))
+    each = [("recorded trainings", recorded)]
+    each += [(f"simulated ones at {rate}", part) for rate, part in simulated.groupby("name")]
+    for label, table in each:
+        for least, rows in table.groupby("least"):
+            stopped = rows.dropna()
+            gained = (stopped["gain"] > least).sum()
+            words.append(
+                f"of {len(rows)} {label} with {least:g} {len(stopped)}, of which {gained} gained"
+                " more"
+            )
+    return f"this rule stopped {'; '.join(words)} (docs/forecast.md)"
 
 
 def written(page: str, mark: str, lines: list[str]) -> str:
@@ -576,7 +580,7 @@ def page() -> None:
             text = written(text, part, others_lines(table))
         elif part == "stopping":
             text = written(text, part, stopping_lines(table))
-            told["stopped"] = what_it_stopped(table[table["kind"] == "again"])
+            told["stopped"] = what_it_stopped(table)
         else:
             text = written(text, part, summary(table))
             text = written(text, f"{part}, each", by_training(table))

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 a70bee156897ea9bcde137eda7f48f2faab2e7f23e6ee4ed27dbc3aea182180d
+// Built by `npm run build` from lab/explorer/front; sources sha256 7bffd8bf9f62341940abed54946f19cde3923ea7524db4deaf346931884c1b60
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //

@@ -1,4 +1,4 @@
-// Written by benchmarks/forecast.py --fans: recorded trainings and their forecasts.
+// Written by benchmarks/forecast.py fans: recorded trainings and their forecasts.
 // In thousandths: `means` by visit; `stops` by percent of the visits, each the number of
 // visits seen, and by visit to come the mean, and low and high of its 90% interval.
 export const FANS = [
