@@ -128,13 +128,12 @@ def fans(results: Results, runs: Sequence[Run], by: Sequence[str]) -> pd.DataFra
     computed = results.groups.reindex(columns=["run", "pass_rate"]).dropna()["run"]
     paths = {run.id: run.path for run in runs}
     first = names[names.index.isin(paths.keys() - {*computed})].drop_duplicates()
-    here = {id: paths[id] for id in first.index}
-    if not here:
+    if first.empty:
         raise LabError(
             "no folder of these runs with sampled groups is here: recorded results keep the last"
             " evaluation only, and where pass rates were computed lab forecast FOLDER draws groups"
         )
-    tables = [forecast(path).table.assign(setting=names[id], run=id) for id, path in here.items()]
+    tables = [forecast(paths[id]).table.assign(setting=of, run=id) for id, of in first.items()]
     return pd.concat(tables, ignore_index=True).assign(metric="mean pass rate; its forecast, 90%")
 
 

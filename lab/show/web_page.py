@@ -39,7 +39,6 @@ def picture(figure: Figure, alt: str) -> str:
     content = io.BytesIO()
     FigureCanvasAgg(figure).print_png(content)
     plt.close(figure)
-    png = b64encode(content.getvalue()).decode()
-    return (
-        f'<div class=output_png><img alt="{escape(alt)}" src="data:image/png;base64,{png}"></div>'
-    )
+    data = b64encode(content.getvalue()).decode()
+    image = f'<img alt="{escape(alt)}" src="data:image/png;base64,{data}">'
+    return f"<div class=output_png>{image}</div>"
