@@ -541,7 +541,8 @@ def what_it_stopped(stops: pd.DataFrame) -> str:
     words = []
     recorded, simulated = (stops[stops["kind"] == kind] for kind in ("again", "simulated"))
     each = [("recorded trainings", recorded)]
-    each += [(f"simulated ones at {rate}", part) for rate, part in simulated.groupby("name")]
+    for rate, part in simulated.groupby("name"):
+        each.append((f"simulated ones at {rate.removeprefix('rate ')} times the usual rate", part))
     for label, table in each:
         for least, rows in table.groupby("least"):
             stopped = rows.dropna()
