@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 7bffd8bf9f62341940abed54946f19cde3923ea7524db4deaf346931884c1b60
+// Built by `npm run build` from lab/explorer/front; sources sha256 130a7c04d844cab2e7d7bcfa56582ce8ed088816d7b8cd280871aaf27b03dbf4
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -6348,7 +6348,7 @@ var Reading = class {
     const known2 = [...this.outcomes, this.size, "step", "k"];
     if (this.found.all.some((name) => !known2.includes(name)))
       this.refuseNameless(
-        policies.length ? `; the rows differ in ${policies[0]}, as checkpoints or models do, and a mean over all problems says nothing of single ones` : this.found.all.includes("step") ? "; a history of metrics, one row a step, holds no problems and no rollouts" : ""
+        policies.length ? `; the rows differ in ${policies[0]}, as checkpoints or models do, and a mean over all problems says nothing of single ones` : ""
       );
     return "";
   }

@@ -260,8 +260,6 @@ class Reading:
                 return named[0]
             if {*others} <= {"k"}:
                 return ""
-            if "step" in self.found.all:
-                why = "; a history of metrics, one row a step, holds no problems and no rollouts"
             if several:
                 why = (
                     f"; the rows differ in {policies[0]}, as checkpoints or models do, and a mean"

@@ -205,7 +205,7 @@ class Reading {
       this.refuseNameless(
         policies.length
           ? `; the rows differ in ${policies[0]}, as checkpoints or models do, and a mean over all problems says nothing of single ones`
-          : this.found.all.includes("step") ? "; a history of metrics, one row a step, holds no problems and no rollouts" : "",
+          : "",
       );
     return "";
   }
