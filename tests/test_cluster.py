@@ -259,8 +259,8 @@ def test_every_process_of_a_run_reads_the_plugins_that_the_job_was_made_with(for
         ),
         ("gsm8k scale=smoke updates=3", "prompts = 2 is not a multiple of updates = 3"),
         (
-            "gsm8k scale=smoke actor=true",
-            "actor = True: verl has no such setting; set it to False",
+            "gsm8k scale=smoke smoothing=0.5",
+            "smoothing = 0.5: verl has no such setting; set it to 0.0",
         ),
         (
             "gsm8k scale=smoke estimator=pacs reference_every=5",

@@ -226,7 +226,7 @@ MANY = {"entropy_bonus": 0.01, "kl": 0.1, "updates": 2, "micro_batch": 4}
 @pytest.mark.parametrize(
     "path, given",
     [
-        ("trl", {"estimator": "maxrl"} | MANY),
+        ("trl", {"estimator": "maxrl", "smoothing": 0.1, "greedy_filter": True} | MANY),
         ("loop", {"estimator": "maxrl", "adapter": "lora"} | MANY),
         ("trl", {"estimator": "pacs", "reference_every": 1}),
         ("loop", {"estimator": "pacs"}),

@@ -155,7 +155,7 @@ def test_trl_corrects_for_the_sampler_where_it_is_told_to(monkeypatch):
         {"estimator": "grpo(ddof=1)", "updates": 2, "micro_batch": 4, "kl": 0.1}
         | {"schedule": "linear", "warmup": 1, "grpo": "delta=4.0, adam_beta2=0.95"},
         {"estimator": "pacs", "reference_every": 2, "learning_rate": 1e-3},
-        {"estimator": "maxrl", "entropy_bonus": 0.01},
+        {"estimator": "maxrl", "greedy_filter": True, "smoothing": 0.1, "entropy_bonus": 0.01},
     ],
 )
 def test_a_training_taken_up_at_a_record_or_between_two_gives_the_same_records_and_weights(given):

@@ -155,6 +155,19 @@ def test_a_grade_that_the_estimator_does_not_take_is_refused_by_both(parts, tmp_
     in_trl(parts, tmp_path, rewards=low, estimator="lift(maxrl, low=0, high=0.1)").train()
 
 
+@pytest.mark.parametrize("name, value", [("smoothing", 0.5), ("greedy_filter", True)])
+def test_what_tells_right_from_wrong_answers_is_refused_with_real_rewards(
+    parts, tmp_path, name, value
+):
+    sentence = f"{name} .*needs right and wrong answers.*takes real"
+    with pytest.raises(LabError, match=sentence):
+        trainer(parts, tmp_path, estimator="lift(maxrl)", **{name: value})
+    with pytest.raises(LabError, match=sentence):
+        loop_config(estimator="lift(maxrl)", trainer="trl", **{name: value})
+    with pytest.raises(LabError, match=f"{name} = {value}: the loop has none; .* take trainer=trl"):
+        loop_config(**{name: value})
+
+
 def test_every_estimator_has_the_labs_advantages_in_the_loop_and_in_trl(parts, tmp_path):
     rewards = [0.0] * N + REWARDS[N:]  # a group that is all wrong, and a mixed one
     theirs = in_trl(parts, tmp_path, rewards, estimator="rloo")

@@ -195,6 +195,20 @@ def test_the_policy_for_truncated_rollouts_decides_what_a_right_one_without_an_e
     assert list(made._logs["advantages"])[N:] == expected
 
 
+def test_self_counts_only_problems_whose_greedy_answer_is_wrong(parts, tmp_path):
+    greedy = ["right"] * N + ["wrong"] * N
+    made = trainer(parts, tmp_path, estimator="maxrl", greedy_filter=True, greedy=greedy)
+    made.train()
+    assert list(made._logs["advantages"]) == [0, 0, 0, 0, -1, 3, -1, -1]
+
+
+def test_differential_smoothing_adds_to_right_and_takes_from_wrong_answers(parts, tmp_path):
+    made = trainer(parts, tmp_path, estimator="maxrl", smoothing=0.5, logps=True)
+    inputs = made._generate_and_score_completions([row for row in parts[0] for _ in range(N)])
+    # Every token had -1.
+    assert inputs["advantages"].tolist() == [1.5, -1.5, -1.5, 1.5, -1.5, 3.5, -1.5, -1.5]
+
+
 def test_a_batch_of_which_every_rollout_was_cut_is_said_and_trained_on(parts, tmp_path):
     made = trainer(parts, tmp_path, said=[[50] * LIMIT] * 8, estimator="maxrl", truncation="mask")
     with pytest.warns(UserWarning, match="all 8 rollouts of step 0 were cut at 6 tokens"):
@@ -213,6 +227,8 @@ def test_what_cannot_be_trained_with_is_refused_in_a_sentence(parts, tmp_path):
     assert "reward 0.5 in problem '0', rollout 2" in refusal(graded.train)
     small = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4}
     assert "not a multiple of 4" in refusal(trainer, parts, tmp_path, "PACSTrainer", config=small)
+    assert "use vLLM, or a rollout function" in refusal(made(smoothing=0.1).train)
+    assert "needs a rollout function" in refusal(made(greedy_filter=True).train)
     rows = parts[0].rename_column("problem", "number")
     assert "the training data have no column 'problem'" in refusal(
         trainer((rows, parts[1]), tmp_path, estimator="maxrl").train

@@ -59,6 +59,7 @@ def trainer(
     kind="ObjectiveTrainer",
     rewards=REWARDS,
     said=None,
+    greedy=None,
     logps=False,
     config=(),
     **options,
@@ -99,16 +100,21 @@ def trainer(
     )
 
     def roll_out(prompts, trainer):
-        return {
+        made = {
             "prompt_ids": tokenizer(prompts)["input_ids"],
             "completion_ids": said,
             "logprobs": [[-1.0] * len(ids) for ids in said] if logps else None,
         }
+        return made | ({"greedy": greedy} if greedy else {})
 
-    def reward(**_):
-        return rewards
+    def reward(completions, **_):
+        return (
+            [1.0 if text == "right" else 0.0 for text in completions]
+            if completions == greedy
+            else rewards
+        )
 
-    return getattr(ours, kind)(
+    made = getattr(ours, kind)(
         *([options.pop("estimator")] if "estimator" in options else []),
         model=model,
         args=args,
@@ -116,6 +122,7 @@ def trainer(
         processing_class=tokenizer,
         **{"reward_funcs": [reward], "rollout_func": roll_out} | options,
     )
+    return made
 
 
 def by_hand(model, tokenizer, said) -> torch.Tensor:

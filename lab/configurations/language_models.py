@@ -123,6 +123,8 @@ class LanguageModelConfig(Config):
         choices=("none", "token_truncate", "token_mask", "sequence_truncate", "sequence_mask"),
         default="none",
     )
+    smoothing: float = setting("coefficient c of differential smoothing", least=0.0, most=10.0)
+    greedy_filter: bool = setting("SELF: train only on problems whose greedy answer is wrong")
     aggregation: str = setting(
         "how the loss is averaged over tokens; sequence-sum divides by the constant max_tokens",
         choices=("token-mean", "sequence-mean", "sequence-sum"),

@@ -24,14 +24,12 @@ PRESENT = {former: present for present, former in FORMER.items()}
 GONE: dict[str, Any] = {
     **dict.fromkeys("start_from start_sha256 stopping cache folder_of_data".split(), ""),
     "rewards": "binary",
-    "smoothing": 0.0,  # of language models; mazes have it and the next one
-    "greedy_filter": False,
 }
 # Those that the hash is of, by a parameter of the same experiment.
 HASHED: dict[str, dict[str, Any]] = {
     "sets": {"folder_of_data": ""},
     "folder_of_images": {"cache": ""},
-    "aggregation": {"folder_of_data": "", "smoothing": 0.0, "greedy_filter": False},
+    "aggregation": {"folder_of_data": ""},
 }
 
 

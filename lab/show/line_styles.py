@@ -145,7 +145,7 @@ def image_style(name: str) -> LineStyle:
 def method_style(run: Any) -> LineStyle:
     """The look of a run's method: of the setting that sets it apart, or else of its estimator.
 
-    `run` is a row of the records of mazes. PKPO is best known with a baseline;
+    `run` is a row of the records of mazes or language models. PKPO is best known with a baseline;
     without one it is a variant.
     """
     name, options = parse_call(run.estimator)

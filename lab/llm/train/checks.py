@@ -67,10 +67,11 @@ def _loss(config: LanguageModelConfig) -> list[str]:
     spec, rollouts = config.estimator, config.rollouts
     config.check_pacs()
     if config.trainer == "loop":
-        in_trl = ("reference_every", "grpo", "sampler_correction")
+        in_trl = ("smoothing", "greedy_filter", "reference_every", "grpo", "sampler_correction")
         config.refuse(in_trl, "the loop has none", "take trainer=trl")
     if spec == "pacs":
-        names = ("kl", "entropy_bonus", "clip_high", "grpo", "sampler_correction")
+        names = ["smoothing", "kl", "entropy_bonus", "greedy_filter", "clip_high", "grpo"]
+        names.append("sampler_correction")
         config.refuse(names, "PACS has a loss of its own, which does not use it")
         micro_batch, _ = micro_batches(config)
         if micro_batch % rollouts:
@@ -81,6 +82,9 @@ def _loss(config: LanguageModelConfig) -> list[str]:
     else:
         config.refuse(("reference_every",), "only PACS resets a reference")
     grpo_options(config)  # refuses what is not TRL's, or the lab's own
+    if takes_real_rewards(config):
+        why = f"it needs right and wrong answers, and {spec} takes real rewards"
+        config.refuse(("smoothing", "greedy_filter"), why)
     estimator = estimator_of(config)
     estimator.coefficients(rollouts)  # refuses a group that is too small
     loss = config.aggregation

@@ -48,6 +48,7 @@ METRIC_NAMES = {
     "dead_groups": "dead groups",
     "induced_weight": "induced weight",
     "logp_mismatch": "log-probability mismatch",
+    "greedy_solved": "greedy solved",
     "log_ratio": "log-ratio",
 }
 # Prefixes of TRL's metrics that are not recorded: duplicates, and counts that start with TRL.
@@ -113,7 +114,11 @@ class TRLRun(_TrainerCallback):
             for row in problems_of_step(config.seed, step, config.prompts, len(self.problems))
         ]
         kind: Any = ObjectiveTrainer
-        options: dict[str, Any] = {"estimator": config.estimator}
+        options: dict[str, Any] = {
+            "estimator": config.estimator,
+            "smoothing": config.smoothing,
+            "greedy_filter": config.greedy_filter,
+        }
         if config.estimator == "pacs":
             kind = PACSTrainer
             options = {
@@ -185,10 +190,15 @@ class TRLRun(_TrainerCallback):
         # The random stream of a prompt follows from its place in the whole run.
         first = trainer.step // config.updates * len(unique_prompts)
         sampling = Sampling(N, config.temperature, config.top_p, config.max_tokens, config.seed)
+        columns: dict[str, list] = {}
         with self.engine.current() as engine:
             groups = engine.sample(unique_prompts, sampling, first)
+            if config.greedy_filter:
+                greedy = Sampling(1, 0.0, 1.0, config.max_tokens, config.seed)
+                greedy_groups = engine.sample(unique_prompts, greedy)
+                columns["greedy"] = [answer.text for [answer] in greedy_groups for _ in range(N)]
             prompt_ids = encode_prompts(engine, unique_prompts, config.max_tokens)
-        return {
+        return columns | {
             "prompt_ids": [ids for ids in prompt_ids for _ in range(N)],
             "completion_ids": [list(answer.ids) for group in groups for answer in group],
             "logprobs": [list(answer.logp) for group in groups for answer in group],

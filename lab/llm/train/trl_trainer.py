@@ -43,8 +43,15 @@ class ObjectiveTrainer(_GRPOTrainer):
     |---|---|
     | `estimator` | an estimator or its spec, such as "maxrl", "pkpo(k=4)" or "lift(maxrl)" |
     | `truncation` | the policy for rollouts without an end token: "score", "zero" or "mask" |
+    | `smoothing` | the coefficient c of differential smoothing (Gai et al., 2511.19942) |
+    | `greedy_filter` | SELF (Nguyen et al., 2510.02230): skip problems solved by greedy decoding |
     | `first_step` | optimiser steps that were made before this training began |
     | `by_length` | sort the rows of micro-batches by length; None: on a GPU only |
+
+    `smoothing` adds -c times its mean token log-probability to the advantage of a right rollout,
+    and subtracts the same from that of a wrong one. It needs log-probabilities from the sampler
+    (vLLM, or a rollout function that returns them). `greedy_filter` needs a rollout function that
+    returns a column `greedy`, the greedy answer to each row's prompt.
 
     With `by_length`, micro-batches hold rows of similar length and are cut to their longest. That
     saves time on a GPU and changes the loss only by rounding. All other arguments are TRL's.
@@ -57,6 +64,8 @@ class ObjectiveTrainer(_GRPOTrainer):
         estimator: str | Estimator = "maxrl",
         *,
         truncation: str = "score",
+        smoothing: float = 0.0,
+        greedy_filter: bool = False,
         first_step: int = 0,
         by_length: bool | None = None,
         **options: Any,
@@ -68,6 +77,14 @@ class ObjectiveTrainer(_GRPOTrainer):
         if self.eval_dataset is not None:
             self.estimator.coefficients(self.num_generations_eval)
         self.truncation = truncation
+        self.smoothing = real("smoothing", smoothing, 0)
+        self.greedy_filter = greedy_filter
+        if self.estimator.real is not None and (smoothing or greedy_filter):
+            name = "smoothing" if smoothing else "greedy_filter"
+            raise LabError(
+                f"{name} needs right and wrong answers, and {self.estimator.spec} takes real"
+                " rewards: turn it off"
+            )
         self.first_step = first_step
         # What `_calculate_rewards` learns of a batch and TRL does not return, of all processes.
         self.gathered: dict[str, torch.Tensor] = {}
@@ -111,6 +128,17 @@ class ObjectiveTrainer(_GRPOTrainer):
         metrics = group_metrics(self.estimator, groups, len(A) // N, len(A))
         for name, value in metrics.items():
             self._log(name.replace(" ", "_"), value)
+        if self.smoothing:
+            if "sampling_per_token_logps" not in batch:
+                raise LabError("smoothing needs logprobs: use vLLM, or a rollout function")
+            mask = sampled_tokens(batch)
+            logp = (batch["sampling_per_token_logps"] * mask).sum(1) / mask.sum(1).clamp_min(1)
+            # +1 for right, -1 for wrong, 0 for lost
+            sign = (2 * rewards - 1).nan_to_num()
+            A = A - self.smoothing * self.accelerator.gather(logp) * sign
+        if self.greedy_filter:
+            self._log("greedy_solved", self.gathered["greedy"].float().mean())
+            A = A * ~self.gathered["greedy"]
         # TRL's table of completions shows the advantages that are used.
         logged = self._logs["advantages"]
         for place, value in zip(range(-len(A), 0), A.tolist(), strict=True):
@@ -147,7 +175,10 @@ class ObjectiveTrainer(_GRPOTrainer):
         """TRL's rewards of all processes; what it does not return is stored in `gathered`."""
         rewards = super()._calculate_rewards(inputs, prompts, completions, ids)
         device = rewards.device
-        weighted = (rewards * self.reward_weights.to(device)).nansum(1)
+
+        def weighted(rewards: torch.Tensor) -> torch.Tensor:
+            return (rewards * self.reward_weights.to(device)).nansum(1)
+
         ends = [*self.eos_token_ids, self._tokenizer.pad_token_id]
         local = {
             "cut": [not len(answer) or answer[-1] not in ends for answer in ids],
@@ -155,10 +186,16 @@ class ObjectiveTrainer(_GRPOTrainer):
             "problem": [row["problem"] for row in inputs],
         }
         lost = rewards.isnan().all(1)
-        self.gathered = {"reward": weighted.masked_fill(lost, torch.nan)} | {
+        self.gathered = {"reward": weighted(rewards).masked_fill(lost, torch.nan)} | {
             name: self.accelerator.gather(torch.tensor(values, device=device))
             for name, values in local.items()
         }
+        if self.greedy_filter:
+            if "greedy" not in inputs[0]:
+                raise LabError("greedy_filter needs a rollout function with a column 'greedy'")
+            greedy = [row["greedy"] for row in inputs]
+            scored = super()._calculate_rewards(inputs, prompts, greedy, ids)
+            self.gathered["greedy"] = weighted(scored) == 1
         return rewards
 
     def _prepare_inputs(self, generation_batch: Any) -> Any:
@@ -257,10 +294,10 @@ class PACSTrainer(ObjectiveTrainer):
         }
         super().__init__(pacs_at_anchor(scale, score, balanced), **options)
         corrects = self.use_vllm and self.vllm_importance_sampling_correction
-        if self.args.entropy_coef or corrects:
+        if self.smoothing or self.greedy_filter or self.args.entropy_coef or corrects:
             raise LabError(
-                "PACS has a loss of its own, in which an entropy bonus and vLLM's importance"
-                " sampling have no place: turn them off"
+                "PACS has a loss of its own, in which smoothing, greedy_filter, an entropy bonus"
+                " and vLLM's importance sampling have no place: turn them off"
             )
         rows = self.args.per_device_train_batch_size
         if rows % self.num_generations:

@@ -138,7 +138,8 @@ def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
     instead = "train on one node with lab train"
     config.refuse(("adapter",), "lab cluster trains all weights", instead)
     config.refuse(("trainer",), "on a cluster verl trains")
-    config.refuse(("actor", "reference_every", "grpo"), "verl has no such setting", instead)
+    names = ("smoothing", "greedy_filter", "actor", "reference_every", "grpo")
+    config.refuse(names, "verl has no such setting", instead)
     names = ("schedule", "warmup", "weight_decay", "max_grad_norm", "sampler_correction")
     config.refuse(names, "lab cluster leaves it at verl's default", instead)
     if config.updates > 1 and not config.clip:
