@@ -8,8 +8,8 @@ import pytest
 from lab.errors import LabError
 from lab.llm.data.datasets import DATASETS
 from lab.mathematics.estimators import estimator
-from lab.papers import comparisons, pages
-from lab.papers.agreement import agreement, agrees
+from lab.papers import comparisons, pages, tables
+from lab.papers.published import printed
 from lab.papers.registry import REGISTRY, items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED
 from lab.project import CHECKOUT as ROOT
@@ -23,6 +23,7 @@ from lab.show import figure_files
 ITEMS = items()
 BY_KEY = {item.key: item for item in ITEMS}
 EVERY_ITEM = pytest.mark.parametrize("item", ITEMS, ids=BY_KEY)
+RESULTS = [item for item in ITEMS if item.layout]
 
 
 @pytest.fixture
@@ -40,6 +41,7 @@ def test_what_stands_for_an_item_exists_and_what_does_not_is_said_in_words(item)
     assert set(item.also) <= scripts and set(item.figures) <= scripts
     assert item.figures or item.missing or item.hyperparameters or item.weights
     assert item.commands or item.missing.startswith("everything")
+    assert tables.has_table(item) == item.item.startswith("Table")
     for claim in item.compare:
         assert item.setting and claim.published
 
@@ -77,13 +79,30 @@ def test_every_number_of_ours_is_found(kept, item):
 # --- Tables -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("item", RESULTS, ids=lambda item: item.key)
+def test_a_table_holds_every_printed_value_once(kept, item):
+    head, *body = tables.lines(item)
+    published = [line for line in body if line[len(item.layout["rows"])] == "published"]
+    shown = [cell for line in published for cell in line[len(item.layout["rows"]) + 1 :] if cell]
+    assert sorted(shown) == sorted(printed(item.paper, item.item)["text"])
+    assert {len(line) for line in body} == {len(head)}
+    assert tables.markdown(item).count("\n|") == len(body) + 2
+    for word in ("published", item.item, "not yet measured" if not item.ours else "ours"):
+        assert word in tables.markdown(item)
+
+
 def test_the_presets_differ_from_the_printed_hyperparameters_in_one_place():
-    said = {item.key: agreement(item) for item in ITEMS if item.hyperparameters}
-    assert [key for key, words in said.items() if "; not " in words] == ["maxrl_table_5"]
-    assert said["maxrl_table_5"] == (
-        "14 of 15 rows are as printed; not Test set, printed GSM8K (E.2.1 says GSM8K-Platinum),"
-        " here eval_sets = ['gsm8k_platinum']"
-    )
+    different = [
+        (item.key, line)
+        for item in ITEMS
+        if item.hyperparameters
+        for line in tables.lines(item)[1:]
+        if line[tables.HEAD.index("")] == "differs"
+    ]
+    published = "GSM8K (E.2.1 says GSM8K-Platinum)"
+    line = ["Test set", published, "gsm8k_platinum", "differs", "eval_sets"]
+    assert different == [("maxrl_table_5", line)]
+    assert tables.agreement(BY_KEY["maxrl_table_5"]) == f"{tables.DIFFER}; 14 of 15 rows agree"
 
 
 @pytest.mark.parametrize(
@@ -100,16 +119,24 @@ def test_the_presets_differ_from_the_printed_hyperparameters_in_one_place():
     ],
 )
 def test_a_setting_agrees_with_the_printed_text(text, value, same):
-    assert agrees(text, value) is same
+    assert tables.agrees(text, value) is same
 
 
-def test_the_lab_has_the_weights_that_the_printed_formulas_mean():
-    assert agreement(BY_KEY["maxrl_table_1"]) == "2 of 2 rows are as printed"
+@pytest.mark.parametrize("key, rows", [("maxrl_table_1", 2), ("maxrl_table_2", 4)])
+def test_the_lab_has_the_weights_that_the_printed_formulas_mean(key, rows):
+    item = BY_KEY[key]
+    assert tables.agreement(item) == f"{tables.AGREE}; {rows} of {rows} rows agree"
+    head, *body = tables.lines(item)
+    words = tables.text_columns(item)
+    for published, ours in zip(body[::2], body[1::2], strict=True):
+        assert (published[1], ours[1]) == ("published", "ours")
+        assert published[words:] == ours[words:] and len(ours) == len(head)
+
+
+def test_a_printed_formula_that_the_lab_contradicts_is_counted():
     item = BY_KEY["maxrl_table_2"]
-    assert agreement(item) == "4 of 4 rows are as printed"
     wrong = item.weights | {"ML": {"formula": "2/p", "objective": "ml"}}
-    said = "3 of 4 rows are as printed; not ML, whose w(p) = 2/p is not that of ml"
-    assert agreement(replace(item, weights=wrong)) == said
+    assert tables.agreement(replace(item, weights=wrong)) == f"{tables.DIFFER}; 3 of 4 rows agree"
 
 
 # --- Pages --------------------------------------------------------------------------------------

@@ -71,9 +71,13 @@ class Measured:
         return mean_interval(self.values, self.over, within=(0, 1) if self.is_share else None)
 
     def __str__(self) -> str:
-        digits, interval = digits_of(self.mean), self.interval
+        return self.text(digits_of(self.mean))
+
+    def text(self, digits: int, unit: float = 1) -> str:
+        """Mean and interval times `unit`, with `digits` after the decimal point."""
+        interval = self.interval
         numbers = [self.mean] if interval is None else [interval.point, interval.low, interval.high]
-        point, *ends = (f"{value:,.{digits}f}" for value in numbers)
+        point, *ends = (f"{value * unit:,.{digits}f}" for value in numbers)
         return f"{point} [{', '.join(ends)}]" if ends else point
 
 

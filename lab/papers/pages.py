@@ -1,4 +1,4 @@
-"""All that is written from the registry: docs/papers.md, docs/results.md, the README's results.
+"""All that is written from the registry: docs/papers.md, docs/results.md, tables, README's results.
 
 Nobody types a number or a verdict of a trained run into any of them.
 """
@@ -12,25 +12,28 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lab.errors import LabError
-from lab.papers.agreement import agreement
+from lab.papers import tables
 from lab.papers.comparisons import comparisons
 from lab.papers.published import PAPERS, printed
 from lab.papers.registry import WORLDS, Claim, Item, items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, UNDECIDED, UNKNOWN, Family, signed
 from lab.project import CHECKOUT
 from lab.runs.run_folder import write_atomically
+from lab.show.figure_files import out_folder
 
 
 def pages() -> dict[Path, str]:
-    """The text of every page by its file.
+    """The text of every page and table by its file.
 
-    They are in docs/ and the project's folder; with the variable LAB_FIGURES all are in the folder
-    that it names.
+    The pages are in docs/ and the project's folder; with the variable LAB_FIGURES all are in the
+    folder that it names.
     """
     elsewhere = os.environ.get("LAB_FIGURES")
-    docs, all_items = Path(elsewhere or CHECKOUT / "docs"), items()
+    docs, out, all_items = Path(elsewhere or CHECKOUT / "docs"), out_folder(), items()
     claims = [claim for item in all_items for claim in item.compare] + own_claims()
     texts: dict[Path, str] = {}
+    for item in filter(tables.has_table, all_items):
+        texts[out / f"table_{item.key}.md"] = tables.markdown(item)
     texts[docs / "papers.md"] = _between("items", _now("docs/papers.md"), _items(all_items))
     texts[docs / "results.md"] = _between("claims", _now("docs/results.md"), _results(claims))
     texts[Path(elsewhere or CHECKOUT) / "README.md"] = readme(_now("README.md"), claims)
@@ -62,7 +65,7 @@ def _items(all_items: list[Item]) -> list[str]:
         lines += [f"## {paper} ({archive})", "", "| | what | verdict here |", "|---|---|---|"]
         for item in mine:
             is_of_settings = item.hyperparameters or item.weights
-            verdict = agreement(item) if is_of_settings else item.verdict
+            verdict = tables.agreement(item) if is_of_settings else item.verdict
             lines.append(f"| [{item.item}](#{_anchor(item)}) | {item.title} | {verdict} |")
         lines += ["", *(line.rstrip(" ") for item in mine for line in _section(item))]
     return lines
@@ -90,6 +93,8 @@ def _section(item: Item) -> Iterator[str]:
 
 
 def _details(item: Item) -> Iterator[tuple[str, str]]:
+    if tables.has_table(item):
+        yield "Table", f"[published beside ours](../figures/out/table_{item.key}.md)"
     if item.printed:
         yield "Published", _printed(item)
     if item.setting:

@@ -34,14 +34,16 @@ def printed(paper: str, item: str | None = None) -> pd.DataFrame:
     return table[table["item"] == item].reset_index(drop=True)
 
 
-def printed_hyperparameters(paper: str, item: str) -> pd.DataFrame:
-    """The rows of a table of them, every cell a text; columns: parameter, value, unit, remark."""
-    table = pd.read_csv(FOLDER / "hyperparameters.csv", dtype=str, keep_default_na=False)
+def printed_texts(file: str, paper: str, item: str) -> pd.DataFrame:
+    """The rows of `item` in a file of both papers, every cell a text.
+
+    Columns of "hyperparameters": parameter, value, unit, remark; of "formulas": method, quantity,
+    formula.
+    """
+    table = pd.read_csv(FOLDER / f"{file}.csv", dtype=str, keep_default_na=False)
     mine = table[(table["paper"] == paper) & (table["item"] == item)]
     if mine.empty:
-        raise unknown(
-            "table of hyperparameters", f"{paper} {item}", table["paper"] + " " + table["item"]
-        )
+        raise unknown(f"table of {file}", f"{paper} {item}", table["paper"] + " " + table["item"])
     return mine.drop(columns=["paper", "item"]).reset_index(drop=True)
 
 

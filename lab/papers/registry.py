@@ -110,6 +110,8 @@ class Item:
     setting: str = ""
     missing: str = ""
     printed: str = ""
+    layout: dict[str, list[str]] = field(default_factory=dict)
+    ours: dict[str, Any] = field(default_factory=dict)
     hyperparameters: dict[str, Any] = field(default_factory=dict)
     weights: dict[str, dict[str, Any]] = field(default_factory=dict)
     compare: list[Claim] = field(default_factory=list)
