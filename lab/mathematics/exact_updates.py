@@ -96,7 +96,7 @@ def _rate_and_odds(
     policy: SoftmaxPolicy, logits: Float[np.ndarray, "*g parameters"]
 ) -> Float[np.ndarray, "*g 2"]:
     """p and its log-odds."""
-    pi = np.exp(policy.log_answers(policy.log_softmax(logits)))
+    pi = np.exp(policy.log_softmax(logits) @ policy.path.sum(1).T)
     p, q = pi @ policy.right, pi @ ~policy.right
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.stack([p, np.log(p) - np.log(q)], axis=-1)

@@ -98,12 +98,6 @@ class SoftmaxPolicy:
         """The log-probability of each token in its context."""
         return logits - np.logaddexp.reduceat(logits, self.starts, axis=-1)[..., self.context]
 
-    def log_answers(
-        self, logp: Float[np.ndarray, "*g parameters"]
-    ) -> Float[np.ndarray, "*g answers"]:
-        """The log-probability of each answer from those of its tokens."""
-        return logp @ self.path.sum(1).T
-
     def token_log_probabilities(
         self, probabilities: Float[np.ndarray, " answers"]
     ) -> Float[np.ndarray, " parameters"]:

@@ -7,6 +7,7 @@ path) and `pass_rate`. Pass rates are drawn on an axis of log-odds, log10 p/(1-p
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -40,21 +41,14 @@ def fallen(flows: pd.DataFrame) -> pd.DataFrame:
     return p.lt(p[0], axis=0).groupby("run").sum().stack().rename("fallen").reset_index()
 
 
-def looks_of(flow: pd.DataFrame) -> dict[int, tuple[str, str]]:
-    """Colour and marker of each class of path length; from the sixth on they repeat."""
-    moves = sorted(flow["moves"].unique())
-    return {length: CLASS_LOOKS[i % len(CLASS_LOOKS)] for i, length in enumerate(moves)}
-
-
 def draw_flow(axes: Axes, flow: pd.DataFrame) -> None:
     """One line a maze over the steps, and the median of each class of path length.
 
     `flow` has the column `log_odds` too.
     """
-    for moves, (color, marker) in looks_of(flow).items():
-        lines = flow[flow["moves"] == moves].pivot(
-            index="step", columns="problem", values="log_odds"
-        )
+    looks = itertools.cycle(CLASS_LOOKS)
+    for (moves, mazes), (color, marker) in zip(flow.groupby("moves"), looks, strict=False):
+        lines = mazes.pivot(index="step", columns="problem", values="log_odds")
         axes.plot(lines.index, lines, color=color, linewidth=0.4, alpha=0.35, rasterized=True)
         middle = lines.quantile(0.5, axis=1, interpolation="lower")
         look: dict[str, Any] = {"color": color, "linewidth": 1.6, "marker": marker, "markersize": 3}

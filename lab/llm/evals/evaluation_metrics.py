@@ -54,19 +54,15 @@ def counts(table: pd.DataFrame) -> pd.DataFrame:
     # pandas would leave out what is unknown; here one unknown makes the sum unknown.
     sums["logp"] = np.bincount(pd.factorize(problem)[0], table["logp"])
     wrong = table[~right & ~lost & table["answer"].notna()]
-    keys = {answer: _vote_key(answer) for answer in wrong["answer"].unique()}
+    # Answers are one vote if they are the same number, or where they are none, of the same letters.
+    values = {answer: rational(answer) for answer in wrong["answer"].unique()}
+    keys = {key: letters(key) if each is None else str(each) for key, each in values.items()}
     votes: dict[str, list[int]] = {name: [] for name in sums.index}
     voted = wrong["answer"].astype(object).map(keys)
     for (name, _), size in voted.groupby([problem[wrong.index], voted]).size().items():
         votes[name].append(size)
     sums["votes"] = [tuple(sorted(sizes, reverse=True)) for sizes in votes.values()]
     return sums.reset_index(names="problem")
-
-
-def _vote_key(answer: str) -> str:
-    """Equal for answers that are one vote: its value if it is a number, else its letters."""
-    value = rational(answer)
-    return letters(answer) if value is None else str(value)
 
 
 def summary(table: pd.DataFrame) -> dict[str, Interval]:
