@@ -9,7 +9,7 @@ from lab.runs import Results, results, together
 from lab.show import plots
 
 CAPTION = """Eight clipped updates on a batch bring RLOO nearer to MaxRL and not to it, and it is
-the clip that does so; a judge's errors cost most where they are random. pass@1 at the end. (a)
+the clip that does so; random errors of a judge cost more than was predicted. pass@1 at the end. (a)
 Images of 100 classes from p = 0.01, N = 128, 80 batches of 64 images, each way at its best learning
 rate by a rule; ten claims before the runs (sweeps/practice_images.toml): five hold, one does not
 and four are undecided. (b) MaxRL on all 192 mazes of 7x7, N = 32, 120 steps of 8 mazes, one rate
