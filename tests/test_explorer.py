@@ -149,6 +149,56 @@ def test_every_curve_behind_a_gate_is_that_of_the_lab_and_so_are_cost_and_share_
                 close(one, other)
 
 
+PLAIN = {"updates": 1, "step": 0.1, "clipped": True, "clip": 0.2, "clip_high": 0.2, "wrong": "two"}
+PLAIN |= {"false_positive": 0, "false_negative": 0, "temperature": 1, "top_p": 1, "averaged": False}
+PLAIN |= {"same_temperature": True, "right_tokens": 1, "wrong_tokens": 3}
+RECIPES = [
+    {},
+    {"updates": 40, "step": 0.3, "clip_high": 0.28},
+    {"updates": 7, "clipped": False, "wrong": "one"},
+    {"false_positive": 0.1, "false_negative": 0.2, "updates": 3},
+    {"false_positive": 0.5, "false_negative": 0.5, "updates": 8, "step": 0.5, "clipped": False},
+    {"top_p": 0.7, "updates": 2},
+    {"temperature": 0.7},
+    {"temperature": 0.7, "same_temperature": False},
+    {"temperature": 1.4, "top_p": 0.8, "updates": 5, "false_positive": 0.1},
+    {"averaged": True},
+    {"averaged": True, "updates": 6, "right_tokens": 4, "wrong_tokens": 2},
+]
+
+
+PRACTISED = """const { coefficients, resolve, ESTIMATORS } = await import('/specs.js');
+const { python } = await import('/panel_recipe.js'), [specs, N, recipe, p] = a;
+return specs.map((spec) => {
+  const found = m.laws(recipe, coefficients(resolve(ESTIMATORS, spec), N), p);
+  return { ...found, said: p.map((rate) => python(spec, N, recipe, rate)) };
+});"""
+
+
+@pytest.mark.parametrize("given", RECIPES, ids=str)
+def test_what_practice_leaves_of_a_weight_is_what_the_lab_sums(front, given):
+    """Weight, log-odds and the share of the move that nobody rewards; the page's line of Python."""
+    p, N, specs = [0.01, 0.2, 0.45, 0.9], 5, ["rloo", "maxrl", "maxrl_eq6", "grpo"]
+    for told in front("recipe", PRACTISED, specs, N, PLAIN | given, p):
+        for place, line in enumerate(told["said"]):
+            statement, _, call = line.partition("; ")
+            assert statement == "import lab"
+            close(told["weight"][place], eval(call), 1e-8)
+            law = eval(call.partition(".weight")[0])
+            close(told["odds"][place], law.change["log-odds"], 1e-8)
+            moved = np.linalg.norm(law.mean)
+            if moved > 1e-9:
+                unrewarded = np.linalg.norm(law.drift) / moved
+                assert told["drift"][place] == pytest.approx(unrewarded, abs=1e-7)
+
+
+def test_more_groups_than_the_page_can_sum_are_refused_with_a_sentence(front):
+    assert front("recipe", "return m.counted(...a);", PLAIN, 16) == 153
+    for more, N in (({"false_positive": 0.1, "false_negative": 0.1}, 17), ({}, 4096)):
+        told = front("recipe", refused("m.counted(a[0], a[1])"), PLAIN | more, N)
+        assert told.endswith("lower N, or go on with lab.recipe")
+
+
 def test_a_gate_is_read_alike_on_both_sides(front):
     read = """return a.map((text) => {
         try { return m.parseGate(text); } catch (error) { return error.message; }
@@ -526,7 +576,7 @@ def test_a_state_is_checked_alike_on_both_sides(front):
         {"limits": 1},
     ]
     bad += [{"points": ["x"] * 21}, {"formula": 3}, {"gate": "between(0.8, 0.2)"}, {"gate": 1}]
-    bad += [{"hasOwnProperty": 1}]
+    bad += [{"hasOwnProperty": 1}, {"updates": 0}, {"top_p": 0}, {"wrong": "three"}, {"clipped": 1}]
     for one in bad:
         with pytest.raises(lab.LabError):
             checked(one)

@@ -251,6 +251,24 @@ def test_a_weight_that_the_page_cannot_fit_stays_drawn_without_an_old_sentence(o
         assert len(pixels(tab, "target")) > 20
 
 
+# --- In practice --------------------------------------------------------------------------------
+
+
+def test_what_practice_leaves_is_drawn_beside_the_estimators_alone(opened):
+    with opened(panel="recipe", updates=64, N=8) as tab:
+        tab.get_by_text("6.79 alone").wait_for()
+        found = columns(tab)
+        for place in (0, 30, 50):
+            p = found["p"][place]
+            policy = lab.SoftmaxPolicy([p, 0.7 * (1 - p), 0.3 * (1 - p)], [1, 0, 0])
+            law = lab.recipe("maxrl", N=8, updates=64, rate=0.05, clip=0.2).on(policy)
+            close(found["maxrl recipe"][place], law.weight, 1e-8)
+            close(found["maxrl alone"][place], lab.induced_weight("maxrl", 8, p))
+        number(tab).fill("4096")
+        number(tab).press("Enter")
+        assert fault(tab, "groups: the page sums up to 25,000; lower N").count() == 1
+
+
 # --- Files --------------------------------------------------------------------------------------
 
 
@@ -576,7 +594,7 @@ def test_pictures_can_be_taken_along(opened):
             assert png.width == 3 * int(drawn.get("width"))
 
 
-@pytest.mark.parametrize("panel", ["curves", "draw", "files", "toy"])
+@pytest.mark.parametrize("panel", ["curves", "draw", "recipe", "files", "toy"])
 def test_a_telephone_shows_everything_without_scrolling_sideways(opened, panel):
     with opened(PHONE, panel=panel) as tab:
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390

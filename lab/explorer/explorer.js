@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 130a7c04d844cab2e7d7bcfa56582ce8ed088816d7b8cd280871aaf27b03dbf4
+// Built by `npm run build` from lab/explorer/front; sources sha256 138f9108f73214c3418cd2c484af4d7182e1898abbc0b607ea6c0630afba907c
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -1273,13 +1273,13 @@ function convert(data2, columnDecoder) {
   }
   if (ctype === "DECIMAL") {
     const scale = element.scale || 0;
-    const factor = 10 ** -scale;
+    const factor2 = 10 ** -scale;
     const arr = new Array(data2.length);
     for (let i2 = 0; i2 < arr.length; i2++) {
       if (data2[i2] instanceof Uint8Array) {
-        arr[i2] = parseDecimal(data2[i2]) * factor;
+        arr[i2] = parseDecimal(data2[i2]) * factor2;
       } else {
-        arr[i2] = Number(data2[i2]) * factor;
+        arr[i2] = Number(data2[i2]) * factor2;
       }
     }
     return arr;
@@ -1433,8 +1433,8 @@ function getSchemaPath(schema, name) {
 }
 function getTreePath(tree, name) {
   const path = [tree];
-  for (const part of name) {
-    const child = tree.children.find((child2) => child2.element.name === part);
+  for (const part2 of name) {
+    const child = tree.children.find((child2) => child2.element.name === part2);
     if (!child) throw new Error(`parquet schema element not found: ${name}`);
     path.push(child);
     tree = child;
@@ -2426,8 +2426,8 @@ function unionRanges(a, b) {
 }
 function resolve2(record, path) {
   let value = record;
-  for (const part of path.split(".")) {
-    value = value?.[part];
+  for (const part2 of path.split(".")) {
+    value = value?.[part2];
   }
   return value;
 }
@@ -2444,18 +2444,18 @@ var init_filter = __esm({
 function parquetPlan(options) {
   const { metadata, rowStart = 0, columns: columns2, useOffsetIndex = false } = options;
   if (!metadata) throw new Error("parquetPlan requires metadata");
-  const groups = [];
+  const groups2 = [];
   const fetches = [];
   const indexes = [];
   const scanPlan = parquetPlanGroups(options);
   for (const group2 of scanPlan.groups) {
     const groupPlan = parquetPlanGroup({ ...group2, columns: columns2, useOffsetIndex });
-    groups.push(...groupPlan.groups);
+    groups2.push(...groupPlan.groups);
     fetches.push(...groupPlan.fetches);
     indexes.push(...groupPlan.indexes);
   }
   fetches.push(...indexes);
-  return { metadata, rowStart, rowEnd: scanPlan.rowEnd, columns: columns2, fetches, groups };
+  return { metadata, rowStart, rowEnd: scanPlan.rowEnd, columns: columns2, fetches, groups: groups2 };
 }
 function parquetPlanGroups({ metadata, rowStart = 0, rowEnd = Infinity, columns: columns2, filter, filterStrict = true, bloomFiltersByGroup, schemaElements, pageRangesByGroup, pageLocationsByGroup }) {
   if (!metadata) throw new Error("parquetPlan requires metadata");
@@ -2465,7 +2465,7 @@ function parquetPlanGroups({ metadata, rowStart = 0, rowEnd = Infinity, columns:
     ...physicalSchemaElements(schemaTree2),
     ...schemaElements
   } : schemaElements;
-  const groups = [];
+  const groups2 = [];
   let groupStart = 0;
   for (let groupIndex = 0; groupIndex < metadata.row_groups.length; groupIndex++) {
     const rowGroup = metadata.row_groups[groupIndex];
@@ -2497,12 +2497,12 @@ function parquetPlanGroups({ metadata, rowStart = 0, rowEnd = Infinity, columns:
         ranges = canSplit ? coalesceOverlappingPageRanges(ranges, rowGroup, columns2, pageLocations) : [[ranges[0][0], ranges[ranges.length - 1][1]]];
       }
       if (ranges.length) {
-        groups.push({ rowGroup, groupIndex, groupStart, groupRows, ranges, pageRanges, pageLocations });
+        groups2.push({ rowGroup, groupIndex, groupStart, groupRows, ranges, pageRanges, pageLocations });
       }
     }
     groupStart = groupEnd;
   }
-  return { groups, rowEnd: isFinite(rowEnd) ? rowEnd : groupStart };
+  return { groups: groups2, rowEnd: isFinite(rowEnd) ? rowEnd : groupStart };
 }
 function parquetPlanGroup({ rowGroup, groupStart, groupRows, ranges, columns: columns2, useOffsetIndex = false, pageRanges, pageLocations }) {
   const chunks = [];
@@ -2548,7 +2548,7 @@ function parquetPlanGroup({ rowGroup, groupStart, groupRows, ranges, columns: co
   }
   if (run) fetches.push(run);
   fetches.push(...coalesceByteRanges(columnRanges, columnGapLimit, runLimit));
-  const groups = ranges.map(([selectStart, selectEnd]) => ({
+  const groups2 = ranges.map(([selectStart, selectEnd]) => ({
     chunks,
     rowGroup,
     groupStart,
@@ -2556,7 +2556,7 @@ function parquetPlanGroup({ rowGroup, groupStart, groupRows, ranges, columns: co
     selectStart,
     selectEnd
   }));
-  return { groups, fetches, indexes };
+  return { groups: groups2, fetches, indexes };
 }
 function coalesceOverlappingPageRanges(ranges, rowGroup, columns2, pageLocations) {
   const selectedPageLayouts = rowGroup.columns.filter((chunk) => !columns2 || columns2.includes(chunk.meta_data?.path_in_schema[0] || "")).map((chunk) => pageLocations?.[chunk.meta_data?.path_in_schema.join(".") || ""]);
@@ -3535,9 +3535,9 @@ function readPlainByteArrayFixed(reader, count, fixedLength) {
   }
   return values;
 }
-function align(buffer, offset, size) {
-  const aligned = new ArrayBuffer(size);
-  new Uint8Array(aligned).set(new Uint8Array(buffer, offset, size));
+function align(buffer, offset, size2) {
+  const aligned = new ArrayBuffer(size2);
+  new Uint8Array(aligned).set(new Uint8Array(buffer, offset, size2));
   return aligned;
 }
 var init_plain = __esm({
@@ -4324,8 +4324,8 @@ __export(parquet_exports, {
 });
 async function parquet(bytes) {
   const compressors = {
-    GZIP: (packed, size) => gunzipSync(packed, { out: new Uint8Array(size) }),
-    ZSTD: (packed, size) => decompress(packed, new Uint8Array(size))
+    GZIP: (packed, size2) => gunzipSync(packed, { out: new Uint8Array(size2) }),
+    ZSTD: (packed, size2) => decompress(packed, new Uint8Array(size2))
   };
   return (await parquetReadObjects({ file: bytes, compressors })).map(plain2);
 }
@@ -4476,8 +4476,8 @@ function format(x2, figures = 4) {
   if (Number.isNaN(x2)) return "–";
   if (!Number.isFinite(x2)) return x2 > 0 ? "∞" : "-∞";
   if (x2 === 0) return "0";
-  const size = Math.abs(x2);
-  if (size < 1e-4 || size >= 1e6)
+  const size2 = Math.abs(x2);
+  if (size2 < 1e-4 || size2 >= 1e6)
     return x2.toExponential(2).replace(/\.?0*e/, "e").replaceAll("-", "−").replace("e+", "e");
   return String(Number(x2.toPrecision(figures))).replace("-", "−");
 }
@@ -4486,7 +4486,7 @@ function format(x2, figures = 4) {
 var BEFORE = 200;
 var AFTER = 250;
 var cards = 0;
-var marked = (words) => words.split("`").map((part, i2) => i2 % 2 ? h("code", {}, part) : part);
+var marked = (words) => words.split("`").map((part2, i2) => i2 % 2 ? h("code", {}, part2) : part2);
 var Card = class {
   constructor(root) {
     this.root = root;
@@ -4578,7 +4578,7 @@ function ticksOf({ kind, domain: [low, high2], ticks }, room) {
     }
     return decades;
   }
-  const rough = (high2 - low) / room, size = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((m) => m * size >= rough * 0.999) * size;
+  const rough = (high2 - low) / room, size2 = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((m) => m * size2 >= rough * 0.999) * size2;
   const found = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high2 + 1e-9 * step; k++)
     found.push([k * step, format(Number((k * step).toPrecision(10)))]);
@@ -4601,7 +4601,7 @@ function niceDomain(values, kind, floor = 1e-6) {
   }
   if (low > 0 && low < 0.6 * high2) low = 0;
   if (high2 === low) [low, high2] = high2 === 0 ? [-1, 1] : [Math.min(0, 1.25 * high2), Math.max(0, 1.25 * high2)];
-  const rough = (high2 - low) / 5, size = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((m) => m * size >= rough) * size;
+  const rough = (high2 - low) / 5, size2 = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((m) => m * size2 >= rough) * size2;
   return [Math.floor(low / step + 1e-9) * step, Math.ceil(high2 / step - 1e-9) * step];
 }
 var Chart = class {
@@ -4703,7 +4703,7 @@ var Chart = class {
     ]);
     if (key === this.drawn) return;
     this.drawn = key;
-    const size = this.small ? 10 : 12, places = this.small ? [] : this.place(legend, width - 62, size);
+    const size2 = this.small ? 10 : 12, places = this.small ? [] : this.place(legend, width - 62, size2);
     const top = this.small ? 8 : 8 + 20 * (places.length ? places.at(-1).line + 1 : 0);
     this.box = { left: this.small ? 6 : 56, top, width: 0, height: 0 };
     this.box.width = width - this.box.left - (this.small ? 6 : 14);
@@ -4721,7 +4721,7 @@ var Chart = class {
       )
     ]);
     const axes = [];
-    const text2 = (words, attributes) => axes.push(svg("text", { fill: theme.muted, "font-size": size, ...attributes }, words));
+    const text2 = (words, attributes) => axes.push(svg("text", { fill: theme.muted, "font-size": size2, ...attributes }, words));
     const line = (x1, y1, x2, y2, stroke) => axes.push(svg("line", { x1, y1, x2, y2, stroke, "stroke-width": 1 }));
     if (!this.small) {
       for (const [value, words] of ticksOf(spec.x, Math.max(3, wide / 75))) {
@@ -4761,7 +4761,7 @@ var Chart = class {
           "stroke-width": item.width ?? 2,
           "stroke-dasharray": dashes(item)
         }),
-        svg("text", { x: x2 + 32, y: 15 + 20 * row2, "font-size": size, fill: theme.ink }, item.label)
+        svg("text", { x: x2 + 32, y: 15 + 20 * row2, "font-size": size2, fill: theme.ink }, item.label)
       ])
     );
     this.clip ??= `lab-clip-${Math.random().toString(36).slice(2)}`;
@@ -4797,10 +4797,10 @@ var Chart = class {
     });
   }
   /** Where the legend's entries go: in rows above the frame. */
-  place(items, room, size) {
+  place(items, room, size2) {
     let x2 = 0, line = 0;
     return items.map((item) => {
-      const long = 48 + 0.56 * size * item.label.length;
+      const long = 48 + 0.56 * size2 * item.label.length;
       if (x2 > 0 && x2 + long > room) [x2, line] = [0, line + 1];
       x2 += long;
       return { item, x: 56 + x2 - long, line };
@@ -4813,8 +4813,8 @@ var Chart = class {
       group2.append(svg("path", { fill: "none", "stroke-linejoin": "round" }));
     lines.forEach((line, i2) => {
       const path = group2.children[i2];
-      const drawn = this.kept.get(path);
-      if (!drawn || drawn.x !== line.x || drawn.y !== line.y || drawn.frame !== this.drawn) {
+      const drawn2 = this.kept.get(path);
+      if (!drawn2 || drawn2.x !== line.x || drawn2.y !== line.y || drawn2.frame !== this.drawn) {
         path.setAttribute("d", this.path(line));
         this.kept.set(path, { x: line.x, y: line.y, frame: this.drawn });
       }
@@ -4883,8 +4883,8 @@ var Chart = class {
       ] : []
     );
   }
-  fill(part, children) {
-    this.parts[part].replaceChildren(...children);
+  fill(part2, children) {
+    this.parts[part2].replaceChildren(...children);
   }
   /** Call `moved(x, y)` with values of the axes while a pointer moves over the frame; `drag` only while it is down. */
   listen(moved, { drag: drag2 = false, done = () => {
@@ -5136,14 +5136,14 @@ function svd(columns2) {
 function leastSquares(columns2, b) {
   const a = columns2.map((column) => new Float64Array(column)), right = new Float64Array(b), n = a.length, diagonal = [];
   for (let k = 0; k < n; k++) {
-    const x2 = a[k], size = Math.sqrt(dot(x2, x2, k)) * (x2[k] > 0 ? -1 : 1);
-    diagonal.push(size);
-    x2[k] -= size;
+    const x2 = a[k], size2 = Math.sqrt(dot(x2, x2, k)) * (x2[k] > 0 ? -1 : 1);
+    diagonal.push(size2);
+    x2[k] -= size2;
     const square = dot(x2, x2, k);
     if (square === 0) continue;
     for (let j = k + 1; j <= n; j++) {
-      const other = j < n ? a[j] : right, factor = 2 * dot(x2, other, k) / square;
-      for (let i2 = k; i2 < x2.length; i2++) other[i2] -= factor * x2[i2];
+      const other = j < n ? a[j] : right, factor2 = 2 * dot(x2, other, k) / square;
+      for (let i2 = k; i2 < x2.length; i2++) other[i2] -= factor2 * x2[i2];
     }
   }
   const out = new Float64Array(n);
@@ -5242,7 +5242,7 @@ function fit(degree, N2, at, w) {
   const wanted2 = p.map(finite), start2 = Float64Array.from({ length: degree + 1 }, (_, j) => finite(at(j)));
   const reached = expect(basis, start2);
   const missing2 = wanted2.map((value, i2) => Math.sqrt(share2[i2]) * (value - reached[i2]));
-  const size = wanted2.reduce((sum, value, i2) => sum + share2[i2] * value * value, 0);
+  const size2 = wanted2.reduce((sum, value, i2) => sum + share2[i2] * value * value, 0);
   const cut = TINY * Math.max(...plain3.s), change = new Float64Array(degree + 1), left = missing2.slice();
   plain3.s.forEach((s, k) => {
     if (s <= cut) return;
@@ -5255,8 +5255,8 @@ function fit(degree, N2, at, w) {
     });
   });
   const unreachable = dot2(left, left);
-  if (unreachable <= 1e-18 * size) return start2.map((value, j) => value + change[j]);
-  const price = (BIAS_PRICE * unreachable + ERROR_PRICE * size) / (dot2(
+  if (unreachable <= 1e-18 * size2) return start2.map((value, j) => value + change[j]);
+  const price = (BIAS_PRICE * unreachable + ERROR_PRICE * size2) / (dot2(
     noise,
     start2.map((value) => value * value)
   ) || 1);
@@ -5388,8 +5388,8 @@ function centred(N2, scale) {
     s.map((x2, K) => -K / N2 * x2)
   );
 }
-function standardised(N2, mean3, factor = 1, eps = 0) {
-  const m = row(N2 + 1, mean3), scale = m.map((x2) => inverse(Math.sqrt(x2 * (1 - x2) * factor) + eps));
+function standardised(N2, mean3, factor2 = 1, eps = 0) {
+  const m = row(N2 + 1, mean3), scale = m.map((x2) => inverse(Math.sqrt(x2 * (1 - x2) * factor2) + eps));
   return pair(
     m.map((x2, K) => (1 - x2) * scale[K]),
     m.map((x2, K) => -x2 * scale[K])
@@ -5531,9 +5531,9 @@ var ESTIMATORS = {
     least: 2,
     limit: ({ beta, balanced }) => (p) => beta * (balanced ? 0.25 * logOdds(p) : 1),
     sequences(N2, { beta, score, balanced }) {
-      const factor = score === "rloo" ? beta : beta * (N2 - 1) / N2;
-      if (!balanced) return leaveOneOut(row(N2, () => factor));
-      return ESTIMATORS.dgpo.sequences(N2).map((values) => values.map((x2) => factor * N2 / (2 * (N2 - 1)) * x2));
+      const factor2 = score === "rloo" ? beta : beta * (N2 - 1) / N2;
+      if (!balanced) return leaveOneOut(row(N2, () => factor2));
+      return ESTIMATORS.dgpo.sequences(N2).map((values) => values.map((x2) => factor2 * N2 / (2 * (N2 - 1)) * x2));
     }
   },
   real_anchor: {
@@ -5680,15 +5680,15 @@ function labelOf(table, spec) {
 }
 function rules([gap, offset]) {
   const N2 = gap.length, last2 = gap[N2 - 1] + offset[N2 - 1];
-  let sum = 0, size = 0;
+  let sum = 0, size2 = 0;
   for (let K = 0; K <= N2; K++) {
     const right = K > 0 ? gap[K - 1] + offset[K - 1] : 0, wrong = K < N2 ? offset[K] : 0;
     sum = Math.max(sum, Math.abs(K * right + (N2 - K) * wrong));
-    size = Math.max(size, Math.abs(right) * N2);
+    size2 = Math.max(size2, Math.abs(right) * N2);
   }
   const word = (x2) => x2 === 0 ? "zero" : "kept";
-  const groups = sum <= 1e-9 * size ? "sum" : "do not sum";
-  return `all wrong: ${word(offset[0])} · all right: ${word(last2)} · groups ${groups} to zero`;
+  const groups2 = sum <= 1e-9 * size2 ? "sum" : "do not sum";
+  return `all wrong: ${word(offset[0])} · all right: ${word(last2)} · groups ${groups2} to zero`;
 }
 
 // given.js
@@ -5718,7 +5718,7 @@ function tabled({ name, spec, entry }, N2, nearest2) {
     throw new Error(`this page holds no numbers of ${spec}: write it with lab explore curves=..., or use a notebook`);
   if (N2 < table.least) throw tooSmall(spec, table.least);
   const sizes = Object.keys(table.coefficients).map(Number);
-  const at = sizes.reduce((best, size) => Math.abs(size - N2) < Math.abs(best - N2) ? size : best, Infinity);
+  const at = sizes.reduce((best, size2) => Math.abs(size2 - N2) < Math.abs(best - N2) ? size2 : best, Infinity);
   if (!Number.isFinite(at)) throw new Error(`${spec} is defined for no N that this page holds: use a notebook`);
   if (at !== N2 && !nearest2)
     throw new Error(`of ${spec} this page holds no N = ${N2}, the nearest is ${at}: a notebook has every N`);
@@ -5805,16 +5805,16 @@ function division(problems, labels2) {
     const place = problem * values + labels2[i2];
     all.set(place, (all.get(place) ?? 0) + 1);
   });
-  const every2 = [...all].map(([place, size]) => ({
+  const every2 = [...all].map(([place, size2]) => ({
     problem: Math.floor(place / values),
     label: place % values,
-    size
+    size: size2
   })), ofProblem = Map.groupBy(every2, ({ problem }) => problem), cells2 = every2.filter(({ problem }) => ofProblem.get(problem).length > 1), varied = new Set(cells2.map(({ problem }) => problem)).size;
   if (varied < Math.min(ENOUGH, ofProblem.size / 2)) {
     const undivided = every2.filter(({ problem }) => ofProblem.get(problem).length === 1), whole = usual(/* @__PURE__ */ new Map([["", undivided]])).get("");
-    return varied && whole > 1 && cells2.every(({ size }) => size === whole) ? "groups" : "";
+    return varied && whole > 1 && cells2.every(({ size: size2 }) => size2 === whole) ? "groups" : "";
   }
-  const ofLabel = Map.groupBy(cells2, ({ label: label2 }) => label2), shared2 = ({ label: label2 }) => ofLabel.get(label2).length > 1, agree = ({ size }, usual2) => usual2 > 1 && Math.abs(size - usual2) <= Math.floor(usual2 / 8), byProblem = usual(ofProblem), byLabel = usual(ofLabel);
+  const ofLabel = Map.groupBy(cells2, ({ label: label2 }) => label2), shared2 = ({ label: label2 }) => ofLabel.get(label2).length > 1, agree = ({ size: size2 }, usual2) => usual2 > 1 && Math.abs(size2 - usual2) <= Math.floor(usual2 / 8), byProblem = usual(ofProblem), byLabel = usual(ofLabel);
   for (const agrees of [
     (cell) => agree(cell, byProblem.get(cell.problem)),
     (cell) => shared2(cell) && agree(cell, byLabel.get(cell.label))
@@ -5823,9 +5823,9 @@ function division(problems, labels2) {
   const single = cells2.filter((cell) => shared2(cell) && cell.size === 1).length;
   return single >= SHARE * ofProblem.size * ofLabel.size ? "singles" : "";
 }
-var usual = (groups) => new Map(
-  [...groups].map(([key, cells2]) => {
-    const sizes = cells2.map(({ size }) => size).toSorted((a, b) => a - b);
+var usual = (groups2) => new Map(
+  [...groups2].map(([key, cells2]) => {
+    const sizes = cells2.map(({ size: size2 }) => size2).toSorted((a, b) => a - b);
     return [key, sizes[sizes.length - 1 >> 1]];
   })
 );
@@ -5856,9 +5856,9 @@ function short(value) {
   return line.length <= 60 ? line : `${line.slice(0, 57)}...`;
 }
 function readerOf(column) {
-  const dot3 = column.indexOf(".");
-  if (dot3 < 0) return (row2) => row2[column] ?? null;
-  const outer2 = column.slice(0, dot3), inner = readerOf(column.slice(dot3 + 1));
+  const dot4 = column.indexOf(".");
+  if (dot4 < 0) return (row2) => row2[column] ?? null;
+  const outer2 = column.slice(0, dot4), inner = readerOf(column.slice(dot4 + 1));
   return (row2) => isObject(row2[outer2]) ? inner(row2[outer2]) : row2[column] ?? null;
 }
 function rank(name, role) {
@@ -5873,13 +5873,13 @@ function asked(cell) {
 }
 var isOfRows = (name) => OF_ROWS.includes(name);
 var partsOf = (name) => name.toLowerCase().split(/[^a-z0-9]+/);
-var mayPolicy = (name) => partsOf(name).some((part) => HINTS.policy.includes(part));
-var mayNumber = (name) => partsOf(name).some((part) => NUMBERS.includes(part)) && !mayPolicy(name);
-var mayFail = (name) => partsOf(name).some((part) => FAILURES.includes(part));
+var mayPolicy = (name) => partsOf(name).some((part2) => HINTS.policy.includes(part2));
+var mayNumber = (name) => partsOf(name).some((part2) => NUMBERS.includes(part2)) && !mayPolicy(name);
+var mayFail = (name) => partsOf(name).some((part2) => FAILURES.includes(part2));
 function mayReward(name) {
   const parts = partsOf(name), ofAll = name.startsWith("(") && name !== "(value)";
-  const others = ofAll || parts.some((part) => OTHERWISE.includes(part)) || ANSWERS.includes(parts.at(-1));
-  return parts.some((part) => OUTCOMES.includes(part)) && !others;
+  const others = ofAll || parts.some((part2) => OTHERWISE.includes(part2)) || ANSWERS.includes(parts.at(-1));
+  return parts.some((part2) => OUTCOMES.includes(part2)) && !others;
 }
 var OUTCOME = [...OWN, "right", "rate"];
 var most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -5896,8 +5896,8 @@ var flat = (row2, deep = 3) => Object.entries(row2).flatMap(([name, cell]) => {
 function listOf(cell) {
   const held = isObject(cell) ? Object.entries(cell) : [];
   if (held.length && held.every(([, each]) => isObject(each))) {
-    const stems = new Set(held.map(([name]) => name.toLowerCase().replace(/(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?/s, "$1$3"))), numbers2 = held.flatMap(([name]) => name.match(/\d+/g) ?? []).map(Number).sort((a, b) => a - b), counted2 = numbers2.length === held.length && numbers2[0] < 2 && numbers2.every((each, i2) => each === numbers2[0] + i2);
-    return counted2 && stems.size === 1 && ROLLOUTS.includes([...stems][0]) ? held.map(([, each]) => each) : null;
+    const stems = new Set(held.map(([name]) => name.toLowerCase().replace(/(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?/s, "$1$3"))), numbers2 = held.flatMap(([name]) => name.match(/\d+/g) ?? []).map(Number).sort((a, b) => a - b), counted3 = numbers2.length === held.length && numbers2[0] < 2 && numbers2.every((each, i2) => each === numbers2[0] + i2);
+    return counted3 && stems.size === 1 && ROLLOUTS.includes([...stems][0]) ? held.map(([, each]) => each) : null;
   }
   if (!isList(cell)) return null;
   const isPair = (each) => isList(each) && each.length === 2 && Number.isInteger(each[0]) && isObject(each[1]);
@@ -5952,13 +5952,13 @@ function tableIn(document2, deep, distinct2) {
 }
 function byColumn(document2) {
   const all = Object.entries(document2);
-  for (const [is, size] of [
+  for (const [is, size2] of [
     [isList, (each) => each.length],
     [isObject, (each) => Object.keys(each).length]
   ]) {
-    const held = all.filter(([, each]) => is(each) && size(each));
+    const held = all.filter(([, each]) => is(each) && size2(each));
     if (!held.some(([name]) => isNamed(name, OUTCOME))) continue;
-    const row2 = (key) => Object.fromEntries(held.map(([name, each]) => [name, each[key]])), sizes = new Set(held.map(([, each]) => size(each)));
+    const row2 = (key) => Object.fromEntries(held.map(([name, each]) => [name, each[key]])), sizes = new Set(held.map(([, each]) => size2(each)));
     if (is === isList && held.length > 1 && held.length === all.length && sizes.size === 1)
       return [...held[0][1].keys()].map(row2);
     if (is === isList) continue;
@@ -6136,15 +6136,15 @@ var namedColumns = (choice) => [choice.problem, choice.reward, ...chosen(choice)
   (name) => name
 );
 function outcomeOf(cells2, choice, lists) {
-  const names = Object.keys(cells2), n = choice.n ?? null, isUnjudged = (choice.threshold ?? choice.success ?? null) === null, sizes = hinted(names, "size").filter((name) => name.toLowerCase() !== "k"), last2 = names.filter((name) => name === "k" && hinted(names, "right")[0] !== "k"), size = n ?? sizes[0] ?? (lists.length === 1 ? lists[0] : null) ?? last2[0] ?? null;
+  const names = Object.keys(cells2), n = choice.n ?? null, isUnjudged = (choice.threshold ?? choice.success ?? null) === null, sizes = hinted(names, "size").filter((name) => name.toLowerCase() !== "k"), last2 = names.filter((name) => name === "k" && hinted(names, "right")[0] !== "k"), size2 = n ?? sizes[0] ?? (lists.length === 1 ? lists[0] : null) ?? last2[0] ?? null;
   if (choice.reward && !(choice.reward in cells2)) return null;
   if (choice.reward && mayFail(choice.reward) && isUnjudged)
     throw new Error(`column ${choice.reward} says what went wrong: say which value is right, such as false, or name another`);
-  if (choice.reward) return { kind: kindOf(choice.reward, cells2[choice.reward], n, size, isUnjudged), names: [choice.reward], size };
+  if (choice.reward) return { kind: kindOf(choice.reward, cells2[choice.reward], n, size2, isUnjudged), names: [choice.reward], size: size2 };
   const rights = names.includes("(row)") ? [] : hinted(names, "right").filter(
-    (name) => name !== size && !(cells2[name].length && cells2[name].every((cell) => typeof cell === "boolean"))
+    (name) => name !== size2 && !(cells2[name].length && cells2[name].every((cell) => typeof cell === "boolean"))
   );
-  if (rights.length && size !== null) return { kind: "counts", names: rights.slice(0, 1), size };
+  if (rights.length && size2 !== null) return { kind: "counts", names: rights.slice(0, 1), size: size2 };
   let graded = null;
   for (const role of OWN) {
     const own = hinted(names, role).filter((name) => cells2[name].every(isOutcome)), binary = own.filter((name) => isBinary(cells2[name]));
@@ -6153,13 +6153,13 @@ function outcomeOf(cells2, choice, lists) {
   }
   const ofN = Object.fromEntries(names.flatMap((name) => RATE_OF.test(name) ? [[name, Number(RATE_OF.exec(name)[1])]] : []));
   for (const name of [...Object.keys(ofN), ...hinted(names, "rate")]) {
-    const known2 = ofN[name] ?? SIZES[name.toLowerCase()] ?? n ?? size;
+    const known2 = ofN[name] ?? SIZES[name.toLowerCase()] ?? n ?? size2;
     if (areRatios(cells2[name])) return { kind: "ratio", names: [name], size: null };
     if (isRate(cells2[name]) && !SUMMARY.test(name) && (known2 !== null || !isBinary(cells2[name])))
       return { kind: "rate", names: [name], size: known2 };
   }
-  if (graded && size !== null && rank(graded, "correct") >= 0 && isUnjudged && every(cells2[graded], (x2) => x2 % 1 === 0 && x2 >= 0))
-    return { kind: "counts", names: [graded], size };
+  if (graded && size2 !== null && rank(graded, "correct") >= 0 && isUnjudged && every(cells2[graded], (x2) => x2 % 1 === 0 && x2 >= 0))
+    return { kind: "counts", names: [graded], size: size2 };
   if (graded) return { kind: n && isRate(cells2[graded]) && isUnjudged ? "rate" : "reward", names: [graded], size: n };
   const roles = Object.keys(HINTS).filter((role) => !["right", "rate"].includes(role)), besides = names.filter((name) => every(cells2[name], () => true) && !roles.some((role) => rank(name, role) >= 0));
   if (names.some((name) => rank(name, "advantage") >= 0))
@@ -6169,10 +6169,10 @@ function outcomeOf(cells2, choice, lists) {
     throw new Error(`column ${rights[0]} counts right rollouts and nothing says of how many: say n`);
   return weak.length ? { kind: "reward", names: weak, size: null } : null;
 }
-function kindOf(name, cells2, n, size, isUnjudged) {
+function kindOf(name, cells2, n, size2, isUnjudged) {
   if (!isUnjudged) return "reward";
   if (areRatios(cells2)) return "ratio";
-  if ((n || rank(name, "right") >= 0) && size !== null && isCount(cells2) && !isBinary(cells2)) return "counts";
+  if ((n || rank(name, "right") >= 0) && size2 !== null && isCount(cells2) && !isBinary(cells2)) return "counts";
   return isRate(cells2) && (n || rank(name, "rate") >= 0 || RATE_OF.test(name)) ? "rate" : "reward";
 }
 function unclear(all, full, choice) {
@@ -6324,17 +6324,17 @@ var Reading = class {
     if (this.kind !== "reward") return this.problemOfCounts(named);
     const full = named.filter((name) => !this.column(name).cells.some(missing)), found = [...full.length ? full : named, ...this.names.includes("(row)") ? ["(row)"] : []];
     if (!found.length) this.refuseNameless();
-    const groups = Object.fromEntries(found.map((name) => [name, numbered(...this.apart(), this.codes(name))])), several = found.filter((name) => most2(groups[name]) + 1 < this.kept.length);
+    const groups2 = Object.fromEntries(found.map((name) => [name, numbered(...this.apart(), this.codes(name))])), several = found.filter((name) => most2(groups2[name]) + 1 < this.kept.length);
     if (!several.length || !(several.includes(found[0]) || isOfRows(found[0]))) return found[0];
     const [first] = several;
     for (const other of found.filter((name) => several.includes(name) || isOfRows(first) && named.includes(name))) {
-      const joint = numbered(groups[first], groups[other]), cells2 = most2(joint) + 1, problems = most2(groups[first]) + 1;
+      const joint = numbered(groups2[first], groups2[other]), cells2 = most2(joint) + 1, problems = most2(groups2[first]) + 1;
       const isNumber = cells2 === joint.length && !(rank(other, "prompt") >= 0 && isOfRows(first));
       if (other === "(row)" && first !== "(key)" || cells2 === problems || isNumber) continue;
-      const of = Map.groupBy([...new Map(joint.map((cell, i2) => [cell, groups[first][i2]]))], ([, problem]) => problem), divided = [...of.values()].filter((each) => each.length > 1).length;
-      if (divided >= 0.05 * problems || rank(other, "prompt") < 0)
+      const of = Map.groupBy([...new Map(joint.map((cell, i2) => [cell, groups2[first][i2]]))], ([, problem]) => problem), divided2 = [...of.values()].filter((each) => each.length > 1).length;
+      if (divided2 >= 0.05 * problems || rank(other, "prompt") < 0)
         throw new Error(
-          `the problem may be ${first} (${said(problems)} values) or ${other} (${said(most2(groups[other]) + 1)}), which divides it: name one as the problem, or ${other} as what problems differ by if both name it`
+          `the problem may be ${first} (${said(problems)} values) or ${other} (${said(most2(groups2[other]) + 1)}), which divides it: name one as the problem, or ${other} as what problems differ by if both name it`
         );
       this.notes.push(`some problems of one ${first} differ in ${other}`);
     }
@@ -6361,8 +6361,8 @@ var Reading = class {
     if (!this.problem) return [...this.kept.keys()];
     const lost = this.kept.find((row2) => missing(this.cell(this.problem, row2)));
     if (lost !== void 0) throw new Error(`row ${lost + 1} has no ${this.problem}: every rollout needs its problem`);
-    const codes = this.codes(this.problem), groups = numbered(...this.apart(), codes), parts = this.column(this.problem).cells.map((cell) => /^(.+)_(\d+)_\d+$/.exec(identity(cell)));
-    if (this.problem !== "uid" || most2(groups) + 1 < codes.length || !parts.every((match) => match)) return groups;
+    const codes = this.codes(this.problem), groups2 = numbered(...this.apart(), codes), parts = this.column(this.problem).cells.map((cell) => /^(.+)_(\d+)_\d+$/.exec(identity(cell)));
+    if (this.problem !== "uid" || most2(groups2) + 1 < codes.length || !parts.every((match) => match)) return groups2;
     const seen = /* @__PURE__ */ new Set();
     for (const [, problem, rollout] of parts) {
       const key = JSON.stringify([problem, rollout]);
@@ -6413,16 +6413,16 @@ var Reading = class {
       throw new Error(
         `${name} ${short(identity(cells2[odd]))} in row ${this.kept[odd] + 1} is no number: say which value is right, or name another column`
       );
-    const sums = /* @__PURE__ */ new Map(), kinds = new Set(values.filter((_, i2) => told3[i2])), isGiven = this.choice.reward || success !== null || threshold !== null;
+    const sums = /* @__PURE__ */ new Map(), kinds2 = new Set(values.filter((_, i2) => told3[i2])), isGiven = this.choice.reward || success !== null || threshold !== null;
     this.group.forEach((group2, i2) => sums.set(group2, (sums.get(group2) ?? 0) + told3[i2]));
     if (most2([...sums.values()]) <= 1 && told3.some((each) => each))
       this.refuseSingles(
         values.filter((_, i2) => told3[i2]),
         right.filter((_, i2) => told3[i2])
       );
-    if (!isGiven && !OWN.some((role) => rank(name, role) >= 0) && kinds.size === 1)
+    if (!isGiven && !OWN.some((role) => rank(name, role) >= 0) && kinds2.size === 1)
       throw new Error(
-        `column ${name} is ${[...kinds][0]} in all of ${said(told3.filter(Boolean).length)} rows, as a setting may be: say reward ${name} if rollouts got that`
+        `column ${name} is ${[...kinds2][0]} in all of ${said(told3.filter(Boolean).length)} rows, as a setting may be: say reward ${name} if rollouts got that`
       );
     for (const other of this.outcomes.slice(1)) {
       const others = this.values(other), both = values.filter((value, i2) => Number.isFinite(value) && Number.isFinite(others[i2])).length, differ = values.filter(
@@ -6455,13 +6455,13 @@ var Reading = class {
   // --- Counts and rates ----------------------------------------------------------------------------------------------
   /** [n, right ones] of each row that counts all rollouts of a problem, 0 for none. */
   shares() {
-    const [name] = this.outcomes, counted2 = this.kind === "counts";
-    if (counted2 && this.stepName === "step") this.keepLastStep();
+    const [name] = this.outcomes, counted3 = this.kind === "counts";
+    if (counted3 && this.stepName === "step") this.keepLastStep();
     const cells2 = this.cellsOf(name), values = this.values(name), sizes = typeof this.size === "string" ? this.values(this.size) : null, first = /* @__PURE__ */ new Map(), told3 = cells2.map((cell, i2) => {
-      if (!counted2 && missing(cell)) return false;
+      if (!counted3 && missing(cell)) return false;
       const before = first.get(this.group[i2]);
       if (before === void 0) return Boolean(first.set(this.group[i2], i2));
-      if (counted2 || cells2[before] !== cell) {
+      if (counted3 || cells2[before] !== cell) {
         const [one2, two] = [this.kept[before], this.kept[i2]], apart = this.names.filter((each) => each !== name && this.cell(each, one2) !== this.cell(each, two));
         throw new Error(
           `problem ${short(this.name(two))} has ${name} ${cells2[before]} and ${cell}, several rows of counts${candidates(apart)}: choose some, name what sets problems apart, or add them up`
@@ -6483,12 +6483,12 @@ var Reading = class {
       return [n2, right2];
     });
     const [n, right] = [0, 1].map((i2) => pairs.map((pair2) => pair2[i2]));
-    const isSetting = counted2 && name.toLowerCase() === "k" && !this.choice.reward && n.length > 1;
+    const isSetting = counted3 && name.toLowerCase() === "k" && !this.choice.reward && n.length > 1;
     if (isSetting && distinct(n) === 1 && distinct(right) === 1 && 0 < right[0] && right[0] < n[0])
       throw new Error(
         `columns ${this.size} and ${name} are ${n[0]} and ${right[0]} in every row: name ${name} as the column of the reward if that many of ${this.size} rollouts were right, or the column that is`
       );
-    if (counted2 && most2(n) === 1)
+    if (counted3 && most2(n) === 1)
       this.refuseSingles(
         right,
         right.map((each) => each === 1)
@@ -6531,7 +6531,7 @@ var Reading = class {
           `problem ${short(this.name(each.row))} has n = ${each.n} rollouts: the audit takes up to ${LARGEST_N} a problem; give fewer, or correct the file`
         );
     if (this.problem && rank(this.problem, "prompt") >= 0 && this.kind !== "counts") {
-      const sorted = n.toSorted((a, b) => a - b), middle2 = (sorted[n.length - 1 >> 1] + sorted[n.length >> 1]) / 2, more = n.filter((size) => size > middle2).length;
+      const sorted = n.toSorted((a, b) => a - b), middle2 = (sorted[n.length - 1 >> 1] + sorted[n.length >> 1]) / 2, more = n.filter((size2) => size2 > middle2).length;
       this.notes.push(`equal prompts are one problem: ${more} of ${n.length} have more rows than most`);
     }
     if (steps > 1) this.notes.push(`${steps} steps, their problems kept apart`);
@@ -6598,11 +6598,11 @@ var Reading = class {
     }, truncated = this.hinted("truncated"), answer = this.hinted("answer"), isNumbered = ["sample", "trace", "advantage"].some((role) => this.hinted(role)), told3 = answer ?? (isNumbered ? this.hinted("text") : void 0);
     if (truncated) noteSome(this.values(truncated).map((value) => value === 1), `are \`${truncated}\``);
     if (!told3 || this.outcomes.includes(told3)) return;
-    const cells2 = this.cellsOf(told3), groups = [...Map.groupBy([...this.group.keys()].filter((i2) => tried[i2]), (i2) => this.group[i2]).values()].map((rows) => ({
+    const cells2 = this.cellsOf(told3), groups2 = [...Map.groupBy([...this.group.keys()].filter((i2) => tried[i2]), (i2) => this.group[i2]).values()].map((rows) => ({
       n: rows.length,
       right: rows.filter((i2) => right[i2]).length,
       different: distinct(rows.map((i2) => missing(cells2[i2]) ? "" : identity(cells2[i2])))
-    })), mixed = groups.filter((each) => each.right > 0 && each.right < each.n), wrong = groups.filter((each) => each.n > 1 && !each.right), allRight = groups.filter((each) => each.n > 1 && each.right === each.n).length, what = answer ? "answer" : "text";
+    })), mixed = groups2.filter((each) => each.right > 0 && each.right < each.n), wrong = groups2.filter((each) => each.n > 1 && !each.right), allRight = groups2.filter((each) => each.n > 1 && each.right === each.n).length, what = answer ? "answer" : "text";
     if (mixed.length && mixed.every(({ different }) => different === 1)) return;
     if (answer) noteSome(cells2.map(missing), `have no \`${told3}\``);
     if (!allRight && !wrong.length) return;
@@ -6612,7 +6612,7 @@ var Reading = class {
     );
   }
   meaning(kept) {
-    const { threshold = null, success = null } = this.choice, [name] = this.outcomes, values = this.values(name).filter(Number.isFinite), n = kept.map((each) => each.n), right = kept.reduce((sum, each) => sum + each.right, 0), rows = [...Map.groupBy(this.kept, this.problemOf).values()].map((each) => each.length), held = this.names.includes("(row)") ? most2(this.values("(row)")) + 1 : 0, steps = distinct(this.steps()), ofN = this.size !== null && this.kind !== "reward", column = (each) => typeof each === "string" ? `\`${each}\`` : `${each}`, meaning = {
+    const { threshold = null, success = null } = this.choice, [name] = this.outcomes, values = this.values(name).filter(Number.isFinite), n = kept.map((each) => each.n), right = kept.reduce((sum, each) => sum + each.right, 0), rows = [...Map.groupBy(this.kept, this.problemOf).values()].map((each) => each.length), held = this.names.includes("(row)") ? most2(this.values("(row)")) + 1 : 0, steps = distinct(this.steps()), ofN = this.size !== null && this.kind !== "reward", column = (each) => typeof each === "string" ? `\`${each}\`` : `${each}`, meaning2 = {
       row: (this.kind === "reward" ? "a rollout" : `a problem and its ${this.kind}`) + (held ? `, unfolded from ${said(held)} rows that hold several` : ""),
       problem: this.problem ? `\`${this.problem}\`, ${said(rows.length)} values, ${span(rows)} rows each` : "each row",
       sample: this.sample ? `\`${this.sample}\`` : "by its place",
@@ -6622,10 +6622,10 @@ var Reading = class {
     };
     for (const role of TOLD) {
       const [first] = hinted([...this.found.long, ...this.names], role);
-      meaning[role] = first ? `\`${first}\`` : "none";
+      meaning2[role] = first ? `\`${first}\`` : "none";
     }
-    const told3 = Object.values(meaning).join(" "), unused = this.found.all.filter((each) => !told3.includes(`\`${each}\``));
-    return { ...meaning, "not used": unused.length ? listed(unused) : "none" };
+    const told3 = Object.values(meaning2).join(" "), unused = this.found.all.filter((each) => !told3.includes(`\`${each}\``));
+    return { ...meaning2, "not used": unused.length ? listed(unused) : "none" };
   }
 };
 
@@ -6635,8 +6635,8 @@ var SEPARATORS = [",", ";", "	", "|"];
 var KINDS = { csv, tsv: csv, json, jsonl, ndjson: jsonl };
 var GIVE = "give a file of .csv, .tsv, .json, .jsonl, .parquet, or .gz of them";
 async function readFiles(files, choice = {}) {
-  const name = files.length === 1 ? files[0].name : `${files.length} files`, size = files.reduce((sum, file) => sum + file.size, 0), tables = [];
-  if (size > LARGEST2) throw tooLarge(name, size);
+  const name = files.length === 1 ? files[0].name : `${files.length} files`, size2 = files.reduce((sum, file) => sum + file.size, 0), tables = [];
+  if (size2 > LARGEST2) throw tooLarge(name, size2);
   for (const file of files.toSorted((a, b) => a.name.localeCompare(b.name, "en", { numeric: true })))
     tables.push({ name: file.name, rows: await rowsOf(file), step: /step[-_]?(\d+)/.exec(file.name)?.[1] ?? null });
   try {
@@ -6669,35 +6669,35 @@ async function textRows(file, read, packed) {
 }
 async function parquetRows(file) {
   const { columns: columns2, parquet: parquet2, unpackedSize: unpackedSize2 } = await Promise.resolve().then(() => (init_parquet(), parquet_exports)), bytes = await file.arrayBuffer();
-  let size, rows;
+  let size2, rows;
   try {
     checkDistinct(columns2(bytes));
-    size = unpackedSize2(bytes);
-    rows = size > LARGEST2 ? null : await parquet2(bytes);
+    size2 = unpackedSize2(bytes);
+    rows = size2 > LARGEST2 ? null : await parquet2(bytes);
   } catch (error) {
     const codec = /unsupported compression codec: (\w+)/.exec(error.message)?.[1];
     if (codec) throw new Error(`${file.name} is packed by ${codec}, which the page cannot unpack: lab audit can`);
     throw new Error(`${file.name} cannot be read (${error.message}): ${GIVE}`);
   }
-  if (!rows) throw tooLarge(file.name, size);
+  if (!rows) throw tooLarge(file.name, size2);
   return rows;
 }
-var tooLarge = (name, size) => new Error(`${name} has ${Math.round(size / 1e6)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads more`);
+var tooLarge = (name, size2) => new Error(`${name} has ${Math.round(size2 / 1e6)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads more`);
 async function unpacked(file) {
   const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader(), parts = [];
-  let size = 0;
+  let size2 = 0;
   try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      size += part.value.length;
-      if (size > LARGEST2) break;
-      parts.push(part.value);
+    for (let part2 = await reader.read(); !part2.done; part2 = await reader.read()) {
+      size2 += part2.value.length;
+      if (size2 > LARGEST2) break;
+      parts.push(part2.value);
     }
   } catch {
     throw new Error(`${file.name} cannot be read (not a gz file, or half of one): ${GIVE}`);
   }
-  if (size > LARGEST2) {
+  if (size2 > LARGEST2) {
     await reader.cancel();
-    throw tooLarge(file.name, size);
+    throw tooLarge(file.name, size2);
   }
   return new Blob(parts).arrayBuffer();
 }
@@ -6840,14 +6840,14 @@ var Policy = class {
     return Float64Array.from({ length: this.problems }, (_, x2) => this.softmax(x2)[0]);
   }
   step() {
-    const { gradient, noise } = this.sampled ? this.drawn() : this.expected(), change = this.spread(gradient), size = change.reduce((sum, value) => sum + value * value, noise);
-    const rate = this.length ? this.length * Math.sqrt(this.problems / size) : this.rate;
+    const { gradient: gradient2, noise } = this.sampled ? this.drawn() : this.expected(), change = this.spread(gradient2), size2 = change.reduce((sum, value) => sum + value * value, noise);
+    const rate = this.length ? this.length * Math.sqrt(this.problems / size2) : this.rate;
     if (Number.isFinite(rate)) change.forEach((slope, i2) => this.logits[i2] += rate * slope);
     this.time++;
   }
   /** The gradient by the logits from N answers a problem, by common random numbers. */
   drawn() {
-    const { rollouts: N2 } = this, gradient = new Float64Array(this.logits.length);
+    const { rollouts: N2 } = this, gradient2 = new Float64Array(this.logits.length);
     for (let x2 = 0; x2 < this.problems; x2++) {
       const pi = this.softmax(x2), counts2 = new Float64Array(ANSWERS2);
       for (const u of this.numbers(this.seed, this.time, x2, N2)) {
@@ -6858,21 +6858,21 @@ var Policy = class {
       const K = counts2[0], sum = this.right[K] * K + this.wrong[K] * (N2 - K);
       for (let a = 0; a < ANSWERS2; a++) {
         const paid = counts2[a] * (a === 0 ? this.right[K] : this.wrong[K]);
-        gradient[x2 * ANSWERS2 + a] = (paid - sum * pi[a]) / N2;
+        gradient2[x2 * ANSWERS2 + a] = (paid - sum * pi[a]) / N2;
       }
     }
-    return { gradient, noise: 0 };
+    return { gradient: gradient2, noise: 0 };
   }
   /** Its mean, w_N(p) grad p, and by how much its noise makes the squared change of the logits larger on average. */
   expected() {
-    const { rollouts: N2, right, wrong } = this, gradient = new Float64Array(this.logits.length);
+    const { rollouts: N2, right, wrong } = this, gradient2 = new Float64Array(this.logits.length);
     let noise = 0;
     for (let x2 = 0; x2 < this.problems; x2++) {
       const pi = this.softmax(x2), p = pi[0];
       const [w] = expect(binomialTable(N2 - 1, [p]), this.sequences[0]);
       let length = 0, wrongs = 0, squares = 0;
       for (let a = 0; a < ANSWERS2; a++) {
-        const slope = gradient[x2 * ANSWERS2 + a] = w * p * ((a === 0) - pi[a]);
+        const slope = gradient2[x2 * ANSWERS2 + a] = w * p * ((a === 0) - pi[a]);
         length += slope * slope;
         if (a) {
           wrongs += pi[a];
@@ -6887,15 +6887,15 @@ var Policy = class {
       const [mean3] = expect(binomialTable(N2, [p]), square);
       noise += this.reach[x2] * (mean3 / (N2 * N2) - length);
     }
-    return { gradient, noise };
+    return { gradient: gradient2, noise };
   }
   /** How the logits change along a gradient: with shared parameters by every problem's, as far as features are alike. */
-  spread(gradient) {
-    if (!this.basis) return gradient;
-    const shared2 = this.basis[0].length, parameters = new Float64Array(shared2 * ANSWERS2), change = new Float64Array(gradient.length);
+  spread(gradient2) {
+    if (!this.basis) return gradient2;
+    const shared2 = this.basis[0].length, parameters = new Float64Array(shared2 * ANSWERS2), change = new Float64Array(gradient2.length);
     this.basis.forEach((signs, x2) => {
       for (let f = 0; f < shared2; f++)
-        for (let a = 0; a < ANSWERS2; a++) parameters[f * ANSWERS2 + a] += signs[f] * gradient[x2 * ANSWERS2 + a];
+        for (let a = 0; a < ANSWERS2; a++) parameters[f * ANSWERS2 + a] += signs[f] * gradient2[x2 * ANSWERS2 + a];
     });
     this.basis.forEach((signs, x2) => {
       for (let f = 0; f < shared2; f++)
@@ -6906,8 +6906,8 @@ var Policy = class {
 };
 function reachOf(problems, basis) {
   if (!basis) return new Float64Array(problems).fill(1);
-  const dot3 = (a, b) => a.reduce((sum, value, f) => sum + value * b[f], 0);
-  return row(problems, (x2) => basis.reduce((sum, signs) => sum + dot3(signs, basis[x2]) ** 2, 0));
+  const dot4 = (a, b) => a.reduce((sum, value, f) => sum + value * b[f], 0);
+  return row(problems, (x2) => basis.reduce((sum, signs) => sum + dot4(signs, basis[x2]) ** 2, 0));
 }
 function summary(p) {
   const mean3 = (values) => values.reduce((a, b) => a + b, 0) / values.length;
@@ -6922,19 +6922,19 @@ var MOST_CELLS = 150;
 var EDGES = [0.01, 0.1, 0.3, 0.7, 0.9, 0.99];
 var total = (values) => values.reduce((a, b) => a + b, 0);
 function cellsOf(n, correct) {
-  const key = (i2) => `${n[i2]} ${correct[i2]}`, cells2 = new Map(n.map((size, i2) => [key(i2), { size, right: correct[i2] }]));
+  const key = (i2) => `${n[i2]} ${correct[i2]}`, cells2 = new Map(n.map((size2, i2) => [key(i2), { size: size2, right: correct[i2] }]));
   if (cells2.size > MOST_CELLS) {
     throw new Error(
       `${cells2.size} different counts: the page fits up to ${MOST_CELLS}; in a notebook, or by lab audit, all`
     );
   }
   const rows = [...cells2.values()].sort((a, b) => a.size - b.size || a.right - b.right);
-  const place = new Map(rows.map(({ size, right }, c) => [`${size} ${right}`, c]));
-  const steps = Math.max(200, Math.ceil(4 * Math.PI * Math.sqrt(Math.max(...rows.map(({ size }) => size)))));
+  const place = new Map(rows.map(({ size: size2, right }, c) => [`${size2} ${right}`, c]));
+  const steps = Math.max(200, Math.ceil(4 * Math.PI * Math.sqrt(Math.max(...rows.map(({ size: size2 }) => size2)))));
   const p = Float64Array.from({ length: steps + 1 }, (_, i2) => Math.sin(Math.PI / 2 * i2 / steps) ** 2);
   const power2 = (k, x2) => k === 0 ? 0 : k * x2;
-  const chance = rows.map(({ size, right }) => {
-    const logs = p.map((x2) => power2(right, Math.log(x2)) + power2(size - right, Math.log1p(-x2))), peak = Math.max(...logs);
+  const chance = rows.map(({ size: size2, right }) => {
+    const logs = p.map((x2) => power2(right, Math.log(x2)) + power2(size2 - right, Math.log1p(-x2))), peak = Math.max(...logs);
     return logs.map((value) => Math.exp(value - peak));
   });
   return { p, chance, of: n.map((_, i2) => place.get(key(i2))) };
@@ -6997,8 +6997,8 @@ function mix(every2, all, slack) {
       for (let i2 = 0; i2 < width; i2++) columns2[i2][c] = root * (row2[i2] - 2);
     });
     let newton = nonNegative(columns2, [...share2.map(() => 0), 1]);
-    const size = total(newton);
-    newton = newton.map((value) => value / size);
+    const size2 = total(newton);
+    newton = newton.map((value) => value / size2);
     const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share2[c] * value));
     let length = 0.99;
     while (total(change.map((value, c) => share2[c] * Math.log1p(length * value))) < 0.1 * length * rise) length /= 2;
@@ -7010,11 +7010,11 @@ function mix(every2, all, slack) {
   for (; ; ) {
     const mixed = product(chance, smooth);
     if (total(share2.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
-    const factor = combined(
+    const factor2 = combined(
       chance,
       share2.map((s, c) => s / mixed[c])
     );
-    smooth = smooth.map((value, i2) => value * factor[i2]);
+    smooth = smooth.map((value, i2) => value * factor2[i2]);
   }
 }
 function shareByBin(p, mass, edges) {
@@ -7047,7 +7047,7 @@ function interval(values) {
 }
 function readings({ n, exact }, N2) {
   const reach = exact ? Infinity : n.reduce((a, b) => Math.max(a, b)), sizes = [];
-  for (let size = 2; size <= 4 * N2; size *= 2) sizes.push(size);
+  for (let size2 = 2; size2 <= 4 * N2; size2 *= 2) sizes.push(size2);
   return { reach, sizes, edges: [0, ...EDGES.filter((edge) => Math.min(edge, 1 - edge) >= 0.5 / reach), 1] };
 }
 var strengths = (p, gap) => expect(binomialTable(gap.length - 1, p), gap).map((w, i2) => p[i2] * (1 - p[i2]) * Math.abs(w));
@@ -7055,9 +7055,9 @@ function tell(p, { edges, sizes }, N2, gaps) {
   const at = Object.entries(gaps).map(([name, gap]) => [
     name,
     strengths(p, gap(N2)),
-    sizes.map((size) => gap(size) && strengths(p, gap(size)))
+    sizes.map((size2) => gap(size2) && strengths(p, gap(size2)))
   ]);
-  const lost = sizes.map((size) => Array.from(p, (x2) => (1 - x2) ** size + x2 ** size));
+  const lost = sizes.map((size2) => Array.from(p, (x2) => (1 - x2) ** size2 + x2 ** size2));
   const weigh2 = (mass, values) => total(Array.from(mass, (m, i2) => m * values[i2]));
   return (mass) => {
     const gradients = {}, signals = {};
@@ -7080,12 +7080,135 @@ function tell(p, { edges, sizes }, N2, gaps) {
 }
 function analyse(counts2, N2, gaps, kept = {}) {
   const { n, correct, exact } = counts2, places = readings(counts2, N2);
-  const naive = exact ?? n.map((size, i2) => correct[i2] / size), times = counts2.times ?? naive.map(() => 1), problems = total(times), even2 = times.map((count) => count / problems);
+  const naive = exact ?? n.map((size2, i2) => correct[i2] / size2), times = counts2.times ?? naive.map(() => 1), problems = total(times), even2 = times.map((count) => count / problems);
   kept.fit ??= exact ? { p: exact, mass: even2 } : mixing(n, correct, SLACK, times);
   const found = tell(kept.fit.p, places, N2, gaps)(kept.fit.mass);
   if (exact) return { ...places, ...found };
   const alone = tell(naive, places, N2, {})(even2);
   return { ...places, ...found, naive: alone.problems, deadNaive: alone.dead };
+}
+
+// recipe.js
+var WRONG2 = { one: [1], two: [0.7, 0.3] };
+var MOST_GROUPS = 25e3;
+var NEGLIGIBLE = 1e-12;
+var dot3 = (a, b) => a.reduce((sum, value, i2) => sum + value * b[i2], 0);
+var divided = (values) => {
+  const sum = values.reduce((a, b) => a + b);
+  return values.map((value) => value / sum);
+};
+function drawn(pi, { temperature, top_p }) {
+  const heated = divided(pi.map((chance) => chance ** (1 / temperature))), order = [...heated.keys()].sort((i2, j) => heated[j] - heated[i2] || i2 - j);
+  let before = 0;
+  const kept = new Array(pi.length).fill(0);
+  for (const i2 of order) {
+    if (before < top_p - NEGLIGIBLE) kept[i2] = heated[i2];
+    before += heated[i2];
+  }
+  return divided(kept);
+}
+var acceptance = ({ false_positive, false_negative }, answers) => row(answers, (y) => y ? false_positive : 1 - false_negative);
+function kinds(pi, recipe) {
+  const accepts = acceptance(recipe, pi.length);
+  return drawn(pi, recipe).flatMap((chance, y) => [
+    [y, 1, chance * accepts[y]],
+    [y, 0, chance * (1 - accepts[y])]
+  ]).filter(([, , chance]) => chance > 0);
+}
+function groups(N2, count) {
+  let found = 1;
+  for (let i2 = 1; i2 < count; i2++) found = found * (N2 + i2) / i2;
+  return Math.round(found);
+}
+function counted2(recipe, N2) {
+  const count = kinds(policy(recipe, 0.5), { ...recipe, top_p: 1 }).length, found = groups(N2, count);
+  if (found > MOST_GROUPS)
+    throw new Error(
+      `${N2} rollouts of ${count} kinds are ${found.toLocaleString("en")} groups: the page sums up to ${MOST_GROUPS.toLocaleString("en")}; lower N, or go on with lab.recipe`
+    );
+  return found;
+}
+var policy = ({ wrong }, p) => [p, ...WRONG2[wrong].map((share2) => share2 * (1 - p))];
+var meanTokens = ({ right_tokens, wrong_tokens }, p) => p * right_tokens + (1 - p) * wrong_tokens;
+function law(recipe, sequences2, p) {
+  const { updates, clipped, averaged, same_temperature } = recipe, N2 = sequences2[0].length, pi = policy(recipe, p), heat = same_temperature ? recipe.temperature : 1, rows = kinds(pi, recipe), answers = rows.map(([y]) => y), rewards = rows.map(([, reward]) => reward), logChances = Float64Array.from(rows, ([, , chance]) => Math.log(chance)), unit = averaged ? meanTokens(recipe, p) : 1, rate = recipe.step * unit, tokens = answers.map((y) => averaged ? y ? recipe.wrong_tokens : recipe.right_tokens : 1), low = clipped ? 1 - recipe.clip : -Infinity, high2 = clipped ? 1 + recipe.clip_high : Infinity, [a1, a0] = successFailure(sequences2), start2 = Float64Array.from(pi, Math.log), old = softmax(start2, heat, new Float64Array(pi.length)), logFactorials = row(N2 + 1, () => 0);
+  for (let n = 1; n <= N2; n++) logFactorials[n] = logFactorials[n - 1] + Math.log(n);
+  const mean3 = new Float64Array(pi.length), logits = new Float64Array(pi.length), now = new Float64Array(pi.length), pull = new Float64Array(pi.length), worth = new Float64Array(rows.length);
+  let odds = 0;
+  function add(counts2) {
+    let log = logFactorials[N2], K = 0, isDead = true;
+    for (let k = 0; k < counts2.length; k++) {
+      log += counts2[k] * logChances[k] - logFactorials[counts2[k]];
+      K += counts2[k] * rewards[k];
+    }
+    for (let k = 0; k < counts2.length; k++) {
+      worth[k] = counts2[k] * (rewards[k] ? a1[K] : a0[K]) / (N2 * tokens[k]);
+      isDead &&= worth[k] === 0;
+    }
+    if (isDead) return;
+    logits.set(start2);
+    now.set(old);
+    for (let t = 0; t < updates; t++) {
+      let total2 = 0, moves = false;
+      pull.fill(0);
+      for (let k = 0; k < worth.length; k++) {
+        const y = answers[k], ratio = now[y] / old[y];
+        if (worth[k] > 0 ? ratio > high2 : ratio < low) continue;
+        pull[y] += worth[k] * ratio;
+        total2 += worth[k] * ratio;
+      }
+      for (let y = 0; y < logits.length; y++) {
+        const move = rate * (pull[y] - now[y] * total2) / heat;
+        logits[y] += move;
+        moves ||= move !== 0;
+      }
+      if (!moves) break;
+      softmax(logits, heat, now);
+    }
+    const chance = Math.exp(log);
+    for (let y = 0; y < logits.length; y++) mean3[y] += chance * (logits[y] - start2[y]) / (rate * updates);
+    odds += chance * (logOdds2(logits) - logOdds2(start2));
+  }
+  everyGroup(N2, rows.length, add);
+  const up = gradient(pi, row(pi.length, (y) => Number(y === 0))), along = gradient(pi, acceptance(recipe, pi.length)), rewarded = part(mean3, along), unrewarded = mean3.map((value, y) => value - rewarded * along[y]);
+  return { weight: unit * part(mean3, up), drift: size(unrewarded) / size(mean3), odds };
+}
+function laws(recipe, sequences2, p) {
+  const found = Array.from(p, (rate) => law(recipe, sequences2, rate));
+  return Object.fromEntries(["weight", "drift", "odds"].map((name) => [name, found.map((one2) => one2[name])]));
+}
+var gradient = (pi, worth) => {
+  const expected = dot3(pi, worth);
+  return pi.map((chance, y) => chance * (worth[y] - expected));
+};
+var size = (vector) => Math.sqrt(dot3(vector, vector));
+function part(vector, direction) {
+  const square = dot3(direction, direction);
+  return square > 1e-24 ? dot3(vector, direction) / square : 0;
+}
+function logOdds2(logits) {
+  let sum = 0;
+  for (let y = 1; y < logits.length; y++) sum += Math.exp(logits[y] - logits[0]);
+  return -Math.log(sum);
+}
+function softmax(logits, heat, chances) {
+  let top = -Infinity, sum = 0;
+  for (const logit3 of logits) if (logit3 > top) top = logit3;
+  for (let y = 0; y < logits.length; y++) sum += chances[y] = Math.exp((logits[y] - top) / heat);
+  for (let y = 0; y < logits.length; y++) chances[y] /= sum;
+  return chances;
+}
+function everyGroup(N2, count, visit) {
+  const counts2 = new Array(count).fill(0);
+  const give = (k, left) => {
+    if (k === count - 1) {
+      counts2[k] = left;
+      visit(counts2);
+      return;
+    }
+    for (counts2[k] = 0; counts2[k] <= left; counts2[k]++) give(k + 1, left - counts2[k]);
+  };
+  give(0, N2);
 }
 
 // settings.js
@@ -7168,9 +7291,9 @@ function inline(text2) {
   let rest = text2.slice(1, -1);
   for (let next = entry.exec(rest); next; next = entry.exec(rest)) {
     rest = rest.slice(next[0].length);
-    const size = valueLength(rest);
-    found[next[1] ?? next[2] ?? next[3]] = inline(rest.slice(0, size).trim());
-    rest = rest.slice(size + 1);
+    const size2 = valueLength(rest);
+    found[next[1] ?? next[2] ?? next[3]] = inline(rest.slice(0, size2).trim());
+    rest = rest.slice(size2 + 1);
   }
   return found;
 }
@@ -7215,8 +7338,8 @@ function advantagesOf(spec) {
 }
 function trainedWeighting({ n, correct, advantages, steps }) {
   if (!advantages) return null;
-  const groups = n.map((size, i2) => ({ n: size, K: correct[i2], found: advantages[i2], step: steps[i2] })).filter(({ n: size, K, found }) => K > 0 && K < size && found.every(Number.isFinite));
-  if (!groups.length) return null;
+  const groups2 = n.map((size2, i2) => ({ n: size2, K: correct[i2], found: advantages[i2], step: steps[i2] })).filter(({ n: size2, K, found }) => K > 0 && K < size2 && found.every(Number.isFinite));
+  if (!groups2.length) return null;
   const plain3 = Object.keys(ESTIMATORS).filter((name) => {
     const rules2 = Object.values(ESTIMATORS[name].options ?? {});
     return ESTIMATORS[name].sequences && rules2.every(({ required, start: start2 }) => !required && start2 !== void 0);
@@ -7224,7 +7347,7 @@ function trainedWeighting({ n, correct, advantages, steps }) {
   for (const spec of /* @__PURE__ */ new Set([...Object.keys(WRITTEN_BY), ...plain3.sort()])) {
     try {
       const expected = advantagesOf(spec);
-      if (groups.every(({ n: size, K, found }) => expected(size, K).every((value, i2) => close(found[i2], value)))) {
+      if (groups2.every(({ n: size2, K, found }) => expected(size2, K).every((value, i2) => close(found[i2], value)))) {
         const by = WRITTEN_BY[spec] ? ` (${WRITTEN_BY[spec]})` : "";
         return { spec, note: `trained with ${spec}${by}, by the advantages in the file` };
       }
@@ -7232,9 +7355,9 @@ function trainedWeighting({ n, correct, advantages, steps }) {
     }
   }
   const gaps = /* @__PURE__ */ new Map();
-  const batch = groups.every(({ n: size, K, found: [right, wrong], step }) => {
+  const batch = groups2.every(({ n: size2, K, found: [right, wrong], step }) => {
     if (!gaps.has(step)) gaps.set(step, right - wrong);
-    return close(right, (right - wrong) * (1 - K / size)) && close(right - wrong, gaps.get(step));
+    return close(right, (right - wrong) * (1 - K / size2)) && close(right - wrong, gaps.get(step));
   });
   return batch ? {
     spec: "dr_grpo",
@@ -7249,15 +7372,15 @@ function isWeighed(spec) {
   }
 }
 function weightShares({ n, correct, times = n.map(() => 1) }, spec, edges) {
-  const expected = advantagesOf(spec), sums = n.map((size, i2) => {
+  const expected = advantagesOf(spec), sums = n.map((size2, i2) => {
     try {
-      const [right, wrong] = expected(size, correct[i2]);
-      return times[i2] * (correct[i2] * Math.abs(right) + (size - correct[i2]) * Math.abs(wrong));
+      const [right, wrong] = expected(size2, correct[i2]);
+      return times[i2] * (correct[i2] * Math.abs(right) + (size2 - correct[i2]) * Math.abs(wrong));
     } catch {
       return 0;
     }
   }), bins = shareByBin(
-    n.map((size, i2) => correct[i2] / size),
+    n.map((size2, i2) => correct[i2] / size2),
     sums,
     edges
   ), all = bins.reduce((a, b) => a + b, 0);
@@ -7282,6 +7405,7 @@ var TASKS = {
   decompose: ({ degree, N: N2 }) => decomposition(degree, N2),
   read: async ({ files, said: said2, settings }) => settled(await readFiles(files, said2), settings && settingsWeighting(settings.name, await settings.text())),
   settle: ({ counts: counts2 }) => settled(counts2),
+  laws: ({ recipe, sequences: sequences2, p }) => sequences2.map((each) => laws(recipe, each, p)),
   /** The masses of draws `from` and as many of the next as a moment allows, up to `to`; none of a file before the last. */
   draws({ number: number2, from, to }) {
     const began = performance.now(), masses = [];
@@ -7476,10 +7600,10 @@ var GateControl = class {
     this.high.show(high2);
     const keepsNone = !keepsSome(parseGate(gate), N2);
     this.said.className = keepsNone ? "fault" : "rules";
-    const where = quantity in GATED ? " Bold: behind the gate." : " It is drawn for weight and contrast.", drawn = name === "none" ? "" : where;
+    const where = quantity in GATED ? " Bold: behind the gate." : " It is drawn for weight and contrast.", drawn2 = name === "none" ? "" : where;
     write(
       this.said,
-      keepsNone ? `This gate keeps no group of ${N2} rollouts: raise N, or widen it.` : `${MEANING[name]}${drawn}`
+      keepsNone ? `This gate keeps no group of ${N2} rollouts: raise N, or widen it.` : `${MEANING[name]}${drawn2}`
     );
   }
 };
@@ -7751,10 +7875,24 @@ var state_default = {
     seed: 0,
     seeds: 5,
     across: "steps",
+    updates: 16,
+    step: 0.05,
+    clipped: true,
+    clip: 0.2,
+    clip_high: 0.2,
+    false_positive: 0,
+    false_negative: 0,
+    temperature: 1,
+    top_p: 1,
+    same_temperature: true,
+    averaged: false,
+    right_tokens: 10,
+    wrong_tokens: 20,
+    wrong: "two",
     theme: "auto"
   },
   choices: {
-    panel: ["curves", "draw", "files", "toy"],
+    panel: ["curves", "draw", "recipe", "files", "toy"],
     quantity: ["weight", "objective", "efficiency", "mass", "contrast"],
     x: ["log", "deep", "linear", "logit"],
     y: ["log", "linear"],
@@ -7762,6 +7900,7 @@ var state_default = {
     start: ["even", "own"],
     equal: ["length", "rate"],
     across: ["steps", "rollouts"],
+    wrong: ["one", "two"],
     theme: ["auto", "light", "dark"]
   },
   wholes: {
@@ -7770,9 +7909,22 @@ var state_default = {
     shared: [0, 400],
     right_N: [0, 4096],
     seed: [0, 2147483647],
-    seeds: [1, 16]
+    seeds: [1, 16],
+    updates: [1, 256],
+    right_tokens: [1, 1e3],
+    wrong_tokens: [1, 1e3]
   },
-  reals: { length: [1e-3, 1], rate: [1e-3, 10] },
+  reals: {
+    length: [1e-3, 1],
+    rate: [1e-3, 10],
+    step: [1e-3, 1],
+    clip: [0, 1],
+    clip_high: [0, 10],
+    false_positive: [0, 1],
+    false_negative: [0, 1],
+    temperature: [0.1, 4],
+    top_p: [0.01, 1]
+  },
   most_curves: 8
 };
 
@@ -8051,12 +8203,12 @@ var CurvesPanel = class {
       );
     }
     this.found = found;
-    const drawn = [];
+    const drawn2 = [];
     this.lines.forEach((line, i2) => {
       const { y, limit: limit3, gated } = found[i2], { color, dash, label: label2 } = line;
-      if (line.waiting) drawn.push({ x: [], y: [], color, dash, width: 2.2, label: line.label, name: line.spec });
+      if (line.waiting) drawn2.push({ x: [], y: [], color, dash, width: 2.2, label: line.label, name: line.spec });
       if (line.kind === "objective" && limit3)
-        drawn.push({
+        drawn2.push({
           x: p,
           y: limit3,
           color,
@@ -8067,12 +8219,12 @@ var CurvesPanel = class {
         });
       if (line.kind === "curve" && y) {
         if (state.limits && limit3)
-          drawn.push({ x: p, y: limit3, color, dash: [2, 3], width: 1, name: `limit ${line.spec}` });
+          drawn2.push({ x: p, y: limit3, color, dash: [2, 3], width: 1, name: `limit ${line.spec}` });
         const plain3 = { x: p, y, color, dash, name: line.spec };
-        if (!gated) drawn.push({ ...plain3, width: 2.2, label: label2 });
+        if (!gated) drawn2.push({ ...plain3, width: 2.2, label: label2 });
         else {
-          drawn.push({ ...plain3, width: 1, opacity: 0.85 });
-          drawn.push({ x: p, y: gated, color, dash, width: 2.6, label: label2, name: this.recipe(line, state) });
+          drawn2.push({ ...plain3, width: 1, opacity: 0.85 });
+          drawn2.push({ x: p, y: gated, color, dash, width: 2.6, label: label2, name: this.recipe(line, state) });
         }
       }
     });
@@ -8081,7 +8233,7 @@ var CurvesPanel = class {
       {
         x: { kind: kindOf2(state.x), domain: SPAN[state.x], label: "pass rate p" },
         y: { kind, domain, label: NAMES2[quantity] + unit },
-        lines: drawn,
+        lines: drawn2,
         named: true,
         mark: this.at
       },
@@ -8145,8 +8297,8 @@ var CurvesPanel = class {
     const rows = shown.map((line) => {
       const value = (quantity) => line.sequences ? QUANTITIES[quantity](grid, line.sequences)[0] : LIMITS[quantity](grid.p, line.w)?.[0];
       const limit3 = line.kind === "curve" && line.w ? line.w(this.at) : null;
-      const part = gated && line.sequences ? behind(grid, line.sequences, gate) : null;
-      const cells2 = gated ? [part?.weight[0], part?.cost[0], part?.kept[0], value("efficiency")] : ["objective", "efficiency", "mass", "contrast"].map(value);
+      const part2 = gated && line.sequences ? behind(grid, line.sequences, gate) : null;
+      const cells2 = gated ? [part2?.weight[0], part2?.cost[0], part2?.kept[0], value("efficiency")] : ["objective", "efficiency", "mass", "contrast"].map(value);
       return h(
         "tr",
         {},
@@ -8339,9 +8491,9 @@ var DrawPanel = class {
       this.chosen = Math.min(COUNT - 1, Math.max(0, this.chosen + along));
       this.update(state);
     } else {
-      const size = Math.max(...state.points.map(Math.abs), 1);
+      const size2 = Math.max(...state.points.map(Math.abs), 1);
       this.app.store.set({
-        points: state.points.with(this.chosen, Number((state.points[this.chosen] + up * size / 40).toPrecision(3)))
+        points: state.points.with(this.chosen, Number((state.points[this.chosen] + up * size2 / 40).toPrecision(3)))
       });
     }
   }
@@ -8789,19 +8941,19 @@ var FilesPanel = class {
     this.render(state);
   }
   words() {
-    const { n, correct, exact, notes, meaning, times, few } = this.counts, paragraphs = notes.map((note) => h("p", {}, note));
+    const { n, correct, exact, notes, meaning: meaning2, times, few } = this.counts, paragraphs = notes.map((note) => h("p", {}, note));
     if (exact) return paragraphs;
-    const sum = (values) => values.reduce((all, value, i2) => all + times[i2] * value, 0), groups = sum(n.map(() => 1)), problems = this.counts.problems ?? groups, isAgain = problems < groups, least2 = n.reduce((a, b) => Math.min(a, b)), dead2 = sum(n.map((size, i2) => Number(correct[i2] === 0 || correct[i2] === size)));
-    if (meaning) {
-      const read = Object.entries(meaning).map(([role, said2]) => h("p", {}, `${role}: ${said2}`));
-      paragraphs.unshift(h("details", {}, h("summary", {}, `How these ${isAgain ? `${groups} groups of ` : ""}${problems} problems are read`), ...read));
+    const sum = (values) => values.reduce((all, value, i2) => all + times[i2] * value, 0), groups2 = sum(n.map(() => 1)), problems = this.counts.problems ?? groups2, isAgain = problems < groups2, least2 = n.reduce((a, b) => Math.min(a, b)), dead2 = sum(n.map((size2, i2) => Number(correct[i2] === 0 || correct[i2] === size2)));
+    if (meaning2) {
+      const read = Object.entries(meaning2).map(([role, said2]) => h("p", {}, `${role}: ${said2}`));
+      paragraphs.unshift(h("details", {}, h("summary", {}, `How these ${isAgain ? `${groups2} groups of ` : ""}${problems} problems are read`), ...read));
     }
     return [
       ...paragraphs,
       h(
         "p",
         {},
-        `${sum(correct)} of ${sum(n)} rollouts are right, ${least2} to ${this.found.reach} a ${isAgain ? "group" : "problem"}; ${format(100 * dead2 / groups, 3)} % of groups are dead as they lie.`
+        `${sum(correct)} of ${sum(n)} rollouts are right, ${least2} to ${this.found.reach} a ${isAgain ? "group" : "problem"}; ${format(100 * dead2 / groups2, 3)} % of groups are dead as they lie.`
       ),
       h(
         "p",
@@ -8813,11 +8965,11 @@ var FilesPanel = class {
   /** What the training's weighting was, and a table of it and of the estimators on the page. */
   weighting() {
     if (!this.counts.trained) return [];
-    const { spec, note } = this.counts.trained, { edges } = this.found, percent2 = edges.map((edge) => format(100 * edge)), specs = [.../* @__PURE__ */ new Set([spec, ...this.lines.map((line) => line.spec)])].filter(isWeighed), shares2 = specs.map((one2) => weightShares(this.counts, lifted(one2) ?? one2, edges)), head = [h("th", { scope: "col" }, "K/n, %"), ...specs.map((one2) => h("th", { scope: "col" }, one2))], rows = edges.slice(1).map(
+    const { spec, note } = this.counts.trained, { edges } = this.found, percent3 = edges.map((edge) => format(100 * edge)), specs = [.../* @__PURE__ */ new Set([spec, ...this.lines.map((line) => line.spec)])].filter(isWeighed), shares2 = specs.map((one2) => weightShares(this.counts, lifted(one2) ?? one2, edges)), head = [h("th", { scope: "col" }, "K/n, %"), ...specs.map((one2) => h("th", { scope: "col" }, one2))], rows = edges.slice(1).map(
       (_, i2) => h(
         "tr",
         {},
-        h("th", { scope: "row" }, `${percent2[i2]}–${percent2[i2 + 1]}`),
+        h("th", { scope: "row" }, `${percent3[i2]}–${percent3[i2 + 1]}`),
         ...shares2.map((bins) => h("td", {}, bins[i2].toFixed(3)))
       )
     );
@@ -8837,7 +8989,7 @@ var FilesPanel = class {
   render(state) {
     const { found, lines } = this, theme = this.app.theme(), bins = found.problems.length, blue = this.app.color("#0072b2");
     this.notes.replaceChildren(...this.words(), ...this.weighting());
-    const percent2 = found.edges.map((edge) => format(100 * edge)), ticks = found.problems.map((_, i2) => [i2 + 0.5, `${percent2[i2]}–${percent2[i2 + 1]}`]);
+    const percent3 = found.edges.map((edge) => format(100 * edge)), ticks = found.problems.map((_, i2) => [i2 + 0.5, `${percent3[i2]}–${percent3[i2 + 1]}`]);
     const x2 = { kind: "linear", domain: [0, bins], label: "pass rate p, %", ticks };
     const style = looks(lines.map(({ name }) => name)).map((look) => ({ ...look, color: this.app.color(look.color) }));
     const whiskers = (pairs, place) => (pairs ?? []).map(([low, high2], i2) => ({ x: place(i2), low, high: high2 }));
@@ -8897,7 +9049,7 @@ var FilesPanel = class {
       kind: "log",
       domain: [2, Math.max(4, top)],
       label: `rollouts N${beyond ? " (shaded: extrapolated)" : ""}`,
-      ticks: sizes.map((size) => [size, String(size)])
+      ticks: sizes.map((size2) => [size2, String(size2)])
     };
     const bands = beyond ? [[Math.max(2, found.reach), top]] : [];
     this.dead.draw(
@@ -8920,7 +9072,7 @@ var FilesPanel = class {
           ] : []
         ],
         whiskers: whiskers(spread2?.dead, (i2) => sizes[i2]),
-        dots: sizes.map((size, i2) => ({ x: size, y: found.dead[i2], color: theme.ink }))
+        dots: sizes.map((size2, i2) => ({ x: size2, y: found.dead[i2], color: theme.ink }))
       },
       theme
     );
@@ -8983,6 +9135,350 @@ var EXAMPLE = (() => {
   return { n, correct, notes: [`an invented example: ${n.length} problems of 16 rollouts`] };
 })();
 
+// panel_recipe.js
+var SIDES = ["left", "right"];
+var WORK2 = new Work();
+var BUDGET = 3e6;
+var [FEW2, MANY] = [13, 61];
+var PLAIN = {
+  updates: 1,
+  step: 0.05,
+  clipped: true,
+  clip: 0.2,
+  clip_high: 0.2,
+  false_positive: 0,
+  false_negative: 0,
+  temperature: 1,
+  top_p: 1,
+  same_temperature: true,
+  averaged: false,
+  right_tokens: 10,
+  wrong_tokens: 20
+};
+var PARTS = [...Object.keys(PLAIN), "wrong"];
+var EXAMPLES = {
+  "one update": {},
+  "64 updates": { updates: 64 },
+  "a judge that errs": { false_positive: 0.1 },
+  "a placebo": { false_positive: 0.5, false_negative: 0.5, updates: 16, step: 0.5, clipped: false },
+  "top-p 0.9": { top_p: 0.9 },
+  "each answer's mean": { averaged: true }
+};
+var recipeOf = (state) => Object.fromEntries(PARTS.map((name) => [name, state[name]]));
+var isPlacebo = ({ false_positive, false_negative }) => Math.abs(1 - false_positive - false_negative) < 1e-9;
+var isOffPolicy = ({ temperature, top_p, same_temperature }) => top_p < 1 || temperature !== 1 && !same_temperature;
+var percent = (share2) => Number.isFinite(share2) ? `${format(Number((100 * share2).toFixed(6)), 3)} %` : "–";
+function meaning(recipe, p) {
+  const { updates, clipped, false_positive: a, false_negative: b, temperature, top_p, averaged } = recipe, { right_tokens: right, wrong_tokens: wrong } = recipe, said2 = [];
+  if (isPlacebo(recipe)) said2.push("A placebo: the verdicts know nothing of the answer, and no pass rate is climbed.");
+  else if (a || b)
+    said2.push(
+      `The judge accepts q = ${format(a)} + ${format(1 - a - b)} p. Errors that know no answer leave the direction of ∇p; one small step has the weight ${format(1 - a - b)} w(q).`
+    );
+  if (isOffPolicy(recipe))
+    said2.push(
+      `Rollouts come from another policy than the one that is trained, so a part of the move follows no gradient of what is rewarded (last column)${top_p < 1 ? "; a right answer that top-p cuts off is never drawn" : ""}.`
+    );
+  else if (temperature !== 1)
+    said2.push(`Drawn and trained at temperature ${format(temperature)}: the pass rate of that policy is climbed.`);
+  if (averaged) {
+    const weight2 = ` Where groups sum to zero, a small step has the weight w(p) L ((1 − p)/${right} + p/${wrong}), L the mean tokens`, here = `: ${format(factor(recipe, p), 3)} w(p) at p = ${format(p, 3)}.`, isKnown = !a && !b && top_p === 1 && temperature === 1;
+    said2.push(`Each rollout counts by one over its tokens.${isKnown ? weight2 + here : ""}`);
+  }
+  if (updates > 1)
+    said2.push(
+      clipped ? `${updates} steps on the same groups: each goes on until its ratios pass the clip. The more steps, the less the size of an advantage says, and the more alike is what estimators climb.` : `${updates} steps on the same groups without a clip: ratios go stale, and the move is more than one step's.`
+    );
+  return said2.length ? said2 : ["One step on groups of the policy's own, with a judge that never errs: the recipe climbs p with the estimator's weight."];
+}
+var factor = (recipe, p) => meanTokens(recipe, p) * ((1 - p) / recipe.right_tokens + p / recipe.wrong_tokens);
+var RecipePanel = class {
+  constructor(app) {
+    this.app = app;
+    const { store } = app, bar = (name, words, least2, most3, step, more = {}) => slider(words, store.state[name], { least: least2, most: most3, step, ...more }, (value) => store.set({ [name]: value }));
+    this.at = 0.01;
+    this.grids = /* @__PURE__ */ new Map();
+    this.N = bar("N", "Rollouts a problem, N", 2, MOST2.N, 1, { scale: LOG(2, MOST2.N), first: true });
+    this.menus = Object.fromEntries(SIDES.map((side) => [side, h("div")]));
+    this.bars = {
+      updates: bar("updates", "Steps on the same groups", 1, 256, 1, { scale: LOG(1, 256) }),
+      step: bar("step", "Learning rate of a step (SGD)", 0.01, 1, 0.01),
+      clip: bar("clip", "Clip low: ratios end at 1 − this", 0, 1, 0.01),
+      clip_high: bar("clip_high", "Clip high: ratios end at 1 + this", 0, 2, 0.01),
+      false_positive: bar("false_positive", "Accepts a wrong answer, a", 0, 1, 0.01),
+      false_negative: bar("false_negative", "Refuses a right answer, b", 0, 1, 0.01),
+      temperature: bar("temperature", "Temperature", 0.1, 2, 0.05),
+      top_p: bar("top_p", "Top-p", 0.05, 1, 0.01),
+      right_tokens: bar("right_tokens", "Tokens of a right answer", 1, 1e3, 1, { scale: LOG(1, 1e3) }),
+      wrong_tokens: bar("wrong_tokens", "Tokens of a wrong answer", 1, 1e3, 1, { scale: LOG(1, 1e3) })
+    };
+    this.switches = Object.fromEntries(["clipped", "heated", "averaged", "wrong"].map((name) => [name, h("div")]));
+    this.axes = h("div", { class: "row options" });
+    this.said = h("p", { class: "meaning", "aria-live": "polite" });
+    this.fault = h("p", { class: "fault", role: "alert" });
+    this.chart = new Chart({ label: "weight of the recipe over the pass rate", height: 0.46, least: 260 });
+    this.odds = new Chart({ label: "change of the log-odds in a batch over the pass rate", height: 0.26, least: 160 });
+    this.chart.svg.setAttribute("tabindex", "0");
+    this.chart.svg.setAttribute("aria-description", "left and right arrows move the pass rate that is read out below");
+    this.chart.svg.addEventListener("keydown", (event) => this.key(event));
+    for (const chart of [this.chart, this.odds]) chart.listen((p) => this.read(p));
+    this.table = h("div", { class: "readout", tabindex: "0", role: "region", "aria-label": "numbers at one pass rate" });
+    this.ratio = h("p", { class: "meaning" });
+    this.line = h("code", { class: "line", tabindex: "0" });
+    const { bars, switches } = this;
+    this.element = h(
+      "div",
+      { class: "panel" },
+      h(
+        "section",
+        { class: "controls", "aria-label": "the recipe" },
+        this.N.element,
+        this.fault,
+        SIDES.map((side) => this.menus[side]),
+        h(
+          "div",
+          { class: "row" },
+          Object.entries(EXAMPLES).map(
+            ([words, patch]) => h("button", { type: "button", onclick: () => store.set({ ...PLAIN, ...patch }) }, words)
+          )
+        ),
+        h("h3", {}, "Updates"),
+        [bars.updates.element, bars.step.element, switches.clipped, bars.clip.element, bars.clip_high.element],
+        h("h3", {}, "Judge"),
+        [bars.false_positive.element, bars.false_negative.element],
+        h("h3", {}, "Sampler"),
+        [bars.temperature.element, bars.top_p.element, switches.heated],
+        h("h3", {}, "Tokens of the loss"),
+        [switches.averaged, bars.right_tokens.element, bars.wrong_tokens.element],
+        h("h3", {}, "Wrong answers"),
+        switches.wrong
+      ),
+      this.stage = h(
+        "section",
+        { class: "stage" },
+        this.said,
+        this.axes,
+        this.chart.element,
+        this.odds.element,
+        this.table,
+        this.ratio,
+        h("h3", {}, "The same weight in Python"),
+        this.line,
+        app.saver(
+          () => this.chart,
+          () => this.columns(),
+          "recipe"
+        )
+      )
+    );
+  }
+  key(event) {
+    const move = { ArrowRight: 1.1, ArrowLeft: 1 / 1.1 }[event.key];
+    if (!move) return;
+    event.preventDefault();
+    this.read(this.at * move);
+  }
+  read(p) {
+    this.at = Number(Math.min(Math.max(p, 1e-6), 1 - 1e-4).toPrecision(4));
+    this.want();
+  }
+  update(state) {
+    const recipe = recipeOf(state);
+    this.N.show(state.N);
+    for (const [name, bar] of Object.entries(this.bars)) bar.show(state[name]);
+    for (const name of ["clip", "clip_high"]) this.bars[name].element.hidden = !state.clipped;
+    for (const name of ["right_tokens", "wrong_tokens"]) this.bars[name].element.hidden = !state.averaged;
+    this.controls(state);
+    try {
+      this.found = SIDES.map((side) => this.app.estimator(state[side], state.N));
+      counted2(recipe, state.N);
+      this.refuse("");
+    } catch (error) {
+      this.found = null;
+      this.refuse(error.message);
+      this.app.drawn();
+      return;
+    }
+    if (this.found.some(({ waiting, stale }) => waiting || stale)) return;
+    this.wish = { recipe, x: state.x, N: state.N, sequences: this.found.map(({ sequences: sequences2 }) => sequences2) };
+    this.name = JSON.stringify([recipe, state.x, state.N, ...SIDES.map((side) => state[side])]);
+    this.want();
+  }
+  /** Say what cannot be computed, "" for nothing; what was drawn before is then out of sight. */
+  refuse(words) {
+    write(this.fault, words);
+    this.stage.hidden = words !== "";
+  }
+  controls(state) {
+    const { store } = this.app, { switches } = this;
+    for (const side of SIDES)
+      rebuild(this.menus[side], state[side], () => {
+        const names = Object.keys(offered(ESTIMATORS)), all = names.includes(state[side]) ? names : [state[side], ...names], words = { left: "Estimator", right: "Another beside it" }[side];
+        return [field(words, select(all, state[side], (name) => store.set({ [side]: this.app.start(name) })))];
+      });
+    rebuild(switches.clipped, state.clipped, () => [
+      checkbox("ratios are clipped", state.clipped, (clipped) => store.set({ clipped }))
+    ]);
+    rebuild(switches.heated, state.same_temperature, () => [
+      checkbox(
+        "trained at this temperature too (TRL, verl)",
+        state.same_temperature,
+        (same_temperature) => store.set({ same_temperature })
+      )
+    ]);
+    rebuild(switches.averaged, state.averaged, () => [
+      segmented(
+        "tokens of the loss",
+        { false: "all alike", true: "by answer" },
+        state.averaged,
+        (value) => store.set({ averaged: value === "true" })
+      )
+    ]);
+    rebuild(switches.wrong, state.wrong, () => [
+      segmented("wrong answers", { one: "one", two: "two, 7 to 3" }, state.wrong, (wrong) => store.set({ wrong }))
+    ]);
+    rebuild(this.axes, [state.x, state.y], () => [
+      h("span", { class: "caption" }, "p"),
+      segmented("axis of the pass rate", AXES, state.x, (x2) => store.set({ x: x2 })),
+      h("span", { class: "caption" }, "value"),
+      segmented("axis of the value", { log: "log", linear: "linear" }, state.y, (y) => store.set({ y })),
+      h("span", { class: "caption" }, "Bold: with the recipe. Thin: the estimator alone.")
+    ]);
+  }
+  /** Have what is wished computed; only the last wish counts. */
+  want() {
+    this.wanted = Boolean(this.found);
+    if (this.wanted && !this.busy) this.work();
+  }
+  async work() {
+    this.busy = true;
+    while (this.wanted) {
+      this.wanted = false;
+      const { wish, name, at, found } = this, { recipe, sequences: sequences2 } = wish, grid = this.drawnOf === name ? this.lines.grid : this.grid(wish);
+      try {
+        if (this.drawnOf !== name) {
+          const each = await WORK2.ask("laws", { recipe, sequences: sequences2, p: grid.p });
+          this.lines = { grid, each, wish, found };
+          this.drawnOf = name;
+        }
+        this.here = { p: at, each: await WORK2.ask("laws", { recipe, sequences: sequences2, p: [at] }), name };
+      } catch (error) {
+        this.refuse(error.message);
+        continue;
+      }
+      if (this.here.name === this.name && this.found) this.draw();
+    }
+    this.busy = false;
+  }
+  /** As many pass rates as can be summed at once. */
+  grid({ recipe, N: N2, x: x2 }) {
+    const cost = counted2(recipe, N2) * recipe.updates, points = Math.max(FEW2, Math.min(MANY, Math.floor(BUDGET / cost))), key = `${x2} ${points}`;
+    if (!this.grids.has(key)) this.grids.set(key, new Grid(passRates(x2, points)));
+    return this.grids.get(key);
+  }
+  draw() {
+    const { state } = this.app.store, { grid, each, wish, found } = this.lines, theme = this.app.theme(), p = grid.p, styles = looks(found.map(({ name }) => name)).map((look) => ({ ...look, color: this.app.color(look.color) })), alone = wish.sequences.map((sequences2) => QUANTITIES.weight(grid, sequences2)), values = [...alone, ...each.map(({ weight: weight2 }) => weight2)].flatMap((row2) => [...row2]), kind = values.every((value) => value > 0) ? state.y : "linear", x2 = { kind: kindOf2(state.x), domain: SPAN[state.x], label: "pass rate p" };
+    this.chart.draw(
+      {
+        x: x2,
+        y: { kind, domain: niceDomain(values, kind, 1e-5), label: "weight w(p)" },
+        lines: found.flatMap(({ label: label2 }, k) => [
+          { x: p, y: alone[k], ...styles[k], width: 1, opacity: 0.85, name: `${state[SIDES[k]]} alone` },
+          { x: p, y: each[k].weight, ...styles[k], width: 2.6, label: label2, name: `${state[SIDES[k]]} recipe` }
+        ]),
+        named: true,
+        mark: this.at
+      },
+      theme
+    );
+    this.odds.draw(
+      {
+        x: x2,
+        y: {
+          kind: "linear",
+          domain: niceDomain([0, ...each.flatMap(({ odds }) => odds)], "linear"),
+          label: "log-odds a batch"
+        },
+        lines: [
+          { x: [...SPAN[state.x]], y: [0, 0], color: theme.axis, width: 1 },
+          ...found.map((_, k) => ({ x: p, y: each[k].odds, ...styles[k], width: 2, name: `${state[SIDES[k]]} odds` }))
+        ],
+        mark: this.at
+      },
+      theme
+    );
+    this.tell(state, wish, found, styles);
+    this.app.drawn();
+  }
+  /** What is climbed, and the numbers at one pass rate. */
+  tell(state, { recipe, sequences: sequences2 }, found, styles) {
+    const { p, each } = this.here, alone = sequences2.map((rows) => QUANTITIES.weight(new Grid([p]), rows)[0]), after = each.map(({ weight: weight2 }) => weight2[0]), names = found.map(({ label: label2 }) => label2), drifts = each.map(({ odds }, k) => `${format(odds[0], 3)} (${names[k]})`).join(" and ");
+    write(
+      this.said,
+      [
+        ...meaning(recipe, p),
+        ...isPlacebo(recipe) ? [`At p = ${format(p, 3)} a batch still moves the log-odds by ${drifts}.`] : []
+      ].join(" ")
+    );
+    const words = ["w alone", "w with the recipe", "log-odds a batch", "move that nobody rewards"], cells2 = (k) => [format(alone[k]), format(after[k]), format(each[k].odds[0]), percent(each[k].drift[0])];
+    this.table.replaceChildren(
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", { scope: "col" }, h("output", { class: "where" }, `p = ${format(p, 3)}`)),
+            words.map((word) => h("th", { scope: "col" }, word))
+          )
+        ),
+        h(
+          "tbody",
+          {},
+          found.map(
+            ({ label: label2 }, k) => h(
+              "tr",
+              {},
+              h("th", { scope: "row" }, h("span", { class: "dot", style: `background:${styles[k].color}` }), label2),
+              cells2(k).map((cell) => h("td", {}, cell))
+            )
+          )
+        )
+      )
+    );
+    const ratio = (of) => format(of[1] / of[0], 3), kept = after[0] ? `${ratio(after)} with the recipe` : "and with the recipe nothing moves";
+    write(
+      this.ratio,
+      isPlacebo(recipe) ? "" : `${names[1]} / ${names[0]} at p = ${format(p, 3)}: ${ratio(alone)} alone, ${kept}.`
+    );
+    write(this.line, python(state.right, state.N, recipe, p));
+  }
+  columns() {
+    const { state } = this.app.store, { grid, each, wish } = this.lines, columns2 = { p: grid.p };
+    SIDES.forEach((side, k) => {
+      columns2[`${state[side]} alone`] = QUANTITIES.weight(grid, wish.sequences[k]);
+      columns2[`${state[side]} recipe`] = each[k].weight;
+      columns2[`${state[side]} log-odds`] = each[k].odds;
+      columns2[`${state[side]} drift`] = each[k].drift;
+    });
+    return columns2;
+  }
+};
+function python(spec, N2, recipe, p) {
+  const { updates, clipped, averaged, temperature, wrong } = recipe, short2 = (x2) => Number(x2.toPrecision(12)), L = short2(meanTokens(recipe, p)), parts = { updates, rate: short2(recipe.step * (averaged ? L : 1)) };
+  if (clipped) Object.assign(parts, { clip: recipe.clip, clip_high: recipe.clip_high });
+  for (const name of ["false_positive", "false_negative"]) if (recipe[name]) parts[name] = recipe[name];
+  if (temperature !== 1) parts.temperature = temperature;
+  if (temperature !== 1 && recipe.same_temperature) parts.score_temperature = temperature;
+  if (recipe.top_p < 1) parts.top_p = recipe.top_p;
+  if (averaged) parts.aggregation = '"sequence-mean"';
+  const { right_tokens, wrong_tokens } = recipe, others = wrong === "one" ? "" : `, "b" * ${wrong_tokens}`, texts = averaged ? `, answers=["r" * ${right_tokens}, "a" * ${wrong_tokens}${others}]` : "", chances = policy(recipe, p).map(short2).join(", "), right = wrong === "one" ? "1, 0" : "1, 0, 0", given = Object.entries(parts).map(([name, value]) => `${name}=${value}`);
+  return `import lab; lab.recipe(${JSON.stringify(spec)}, N=${N2}, ${given.join(", ")}).on(lab.SoftmaxPolicy([${chances}], [${right}]${texts})).weight${averaged ? ` * ${L}` : ""}`;
+}
+
 // story_parts.js
 var isDark = () => {
   const { theme } = document.documentElement.dataset;
@@ -9041,7 +9537,7 @@ function drag({ name, values, start: start2, ends: ends3, say }, change) {
   );
   return Object.assign(element, { show });
 }
-function percent(share2, figures = share2 < 0.01 || share2 > 0.99 ? 1 : 0) {
+function percent2(share2, figures = share2 < 0.01 || share2 > 0.99 ? 1 : 0) {
   const value = 100 * share2;
   if (value === 0 || value === 100) return `${value} %`;
   if (value > 0 && value < 0.05) return "less than 0.1 %";
@@ -9057,10 +9553,10 @@ var mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 // panel_toy.js
 var LONGEST2 = 2e3;
 var RUNS = 400;
-var SIDES = ["left", "right"];
+var SIDES2 = ["left", "right"];
 var WORLD = ["problems", "start", "shared"];
 var SET = ["N", "right_N", "left", "right", ...WORLD, "equal", "length", "rate", "seed", "seeds", "across"];
-var PARTS = 10;
+var PARTS2 = 10;
 var WIDE = [1e-6, 1e-4, 0.01, 0.5, 0.99, 0.9999];
 var NARROW = 520;
 var mean2 = (values) => values.reduce((a, b) => a + b, 0) / values.length;
@@ -9131,7 +9627,7 @@ var ToyPanel = class {
         if (this.seed.checkValidity() && this.seed.value !== "") store.set({ seed: Number(this.seed.value) });
       }
     });
-    this.menus = Object.fromEntries(SIDES.map((side) => [side, h("div")]));
+    this.menus = Object.fromEntries(SIDES2.map((side) => [side, h("div")]));
     this.button = h(
       "button",
       { type: "button", class: "primary", onclick: () => this.playing ? this.pause() : this.play() },
@@ -9139,11 +9635,11 @@ var ToyPanel = class {
     );
     this.clock = h("output", { class: "where" });
     this.charts = Object.fromEntries(
-      SIDES.map((side) => [side, new Chart({ label: `pass rates over training, ${side}`, height: 0.72, least: 220 })])
+      SIDES2.map((side) => [side, new Chart({ label: `pass rates over training, ${side}`, height: 0.72, least: 220 })])
     );
-    this.heads = Object.fromEntries(SIDES.map((side) => [side, h("h3")]));
+    this.heads = Object.fromEntries(SIDES2.map((side) => [side, h("h3")]));
     this.spread = Object.fromEntries(
-      SIDES.map((side) => [side, new Chart({ label: `distribution of pass rates, ${side}`, height: 0.3, least: 110 })])
+      SIDES2.map((side) => [side, new Chart({ label: `distribution of pass rates, ${side}`, height: 0.3, least: 110 })])
     );
     this.mean = new Chart({ label: "mean pass rate and the hardest quarter", height: 0.3, least: 190 });
     this.gain = new Chart({ label: "predicted and realised gain by how hard problems are", height: 0.3, least: 210 });
@@ -9188,7 +9684,7 @@ var ToyPanel = class {
           ),
           this.clock
         ),
-        SIDES.map((side) => this.menus[side]),
+        SIDES2.map((side) => this.menus[side]),
         this.other,
         this.right_N.element,
         h("h3", {}, "What both sides share"),
@@ -9215,7 +9711,7 @@ var ToyPanel = class {
         h(
           "div",
           { class: "pair" },
-          SIDES.map((side) => h("div", {}, this.heads[side], this.charts[side].element, this.spread[side].element))
+          SIDES2.map((side) => h("div", {}, this.heads[side], this.charts[side].element, this.spread[side].element))
         ),
         this.mean.element,
         h("h3", {}, "Predicted and realised gain"),
@@ -9240,7 +9736,7 @@ var ToyPanel = class {
     this.fault.textContent = "";
     try {
       const sizes = [state.N, state.right_N || state.N];
-      this.found = SIDES.map((side, k) => this.app.estimator(state[side], sizes[k]));
+      this.found = SIDES2.map((side, k) => this.app.estimator(state[side], sizes[k]));
       if (this.found.some(({ waiting, stale }) => waiting || stale)) return;
       const start2 = this.rates(state);
       this.runs = this.found.map(({ sequences: sequences2 }, k) => new Run(sequences2, sizes[k], { ...state, start: start2 }));
@@ -9363,7 +9859,7 @@ var ToyPanel = class {
     ]);
     if (key !== this.key || !this.runs) {
       this.key = key;
-      for (const side of SIDES) {
+      for (const side of SIDES2) {
         const all = this.names.includes(state[side]) ? this.names : [state[side], ...this.names];
         const start2 = (name2) => this.app.start(name2);
         const menu = select(all, state[side], (name2) => store.set({ [side]: start2(name2) }));
@@ -9416,7 +9912,7 @@ var ToyPanel = class {
     const rates = state.start === "even" ? { kind: "logit", domain: [1e-4, 0.9999] } : { kind: "logit", domain: [CERTAIN, 1 - CERTAIN], ticks: WIDE.map((p) => [p, format(p)]) };
     const bins = this.runs.map((run) => histogram(run.now)), most3 = niceDomain([0, state.problems / 4, ...bins.flat()], "linear")[1];
     const lines = [], areas = [];
-    SIDES.forEach((side, k) => {
+    SIDES2.forEach((side, k) => {
       const run = this.runs[k], { color, dash } = style[k], { label: label2 } = this.found[k], at = run.shown(), places = at.map((t) => this.atRollouts ? t * run.N : t), paths = [];
       for (let i2 = 0; i2 < state.problems; i2 += Math.ceil(state.problems / 48))
         paths.push({ x: places, y: at.map((t) => run.history[t][i2]), color, width: 1, opacity: 0.5 });
@@ -9467,13 +9963,13 @@ var ToyPanel = class {
   }
   /** What the weight w_N predicts that problems have gained since the start, beside what they have. */
   compare(style, theme) {
-    const compared = this.runs.map((run) => run.gains()), [first] = compared, every2 = compared.flatMap(({ parts }) => parts.flatMap(({ predicted, low, high: high2 }) => [predicted, low, high2])), place = (i2, k) => i2 + 0.42 + 0.16 * k, both = (draw2) => compared.flatMap(({ parts }, k) => parts.map((part, i2) => draw2(part, i2, k))), name = (k) => this.found[k].label;
+    const compared = this.runs.map((run) => run.gains()), [first] = compared, every2 = compared.flatMap(({ parts }) => parts.flatMap(({ predicted, low, high: high2 }) => [predicted, low, high2])), place = (i2, k) => i2 + 0.42 + 0.16 * k, both = (draw2) => compared.flatMap(({ parts }, k) => parts.map((part2, i2) => draw2(part2, i2, k))), name = (k) => this.found[k].label;
     this.gain.draw(
       {
         x: {
           kind: "linear",
           domain: [0, first.parts.length],
-          label: `pass rate at the start, ${first.parts.length === PARTS ? "means of tenths" : "a problem each"}`,
+          label: `pass rate at the start, ${first.parts.length === PARTS2 ? "means of tenths" : "a problem each"}`,
           ticks: first.parts.map(({ start: start2 }, i2) => [i2 + 0.5, format(start2, 2)]).filter((_, i2) => i2 % (this.gain.element.clientWidth < NARROW ? 3 : 1) === 0)
         },
         y: { kind: "linear", domain: niceDomain([0, ...every2], "linear"), label: "gain in pass rate" },
@@ -9498,7 +9994,7 @@ var ToyPanel = class {
   /** One row a step: the pass rate of every problem on both sides with the first seed, and the means of every seed. */
   columns() {
     const { seed, seeds, problems } = this.app.store.state, columns2 = { step: Array.from({ length: this.time + 1 }, (_, t) => t) };
-    SIDES.forEach((side, k) => {
+    SIDES2.forEach((side, k) => {
       const { history: history3, forecast, summaries } = this.runs[k];
       for (let i2 = 0; i2 < problems; i2++) columns2[`${side} ${i2}`] = history3.map((p) => p[i2]);
       for (let i2 = 0; i2 < problems; i2++) columns2[`${side} ${i2}, predicted`] = forecast.map((p) => p[i2]);
@@ -9552,18 +10048,18 @@ var Run = class {
     return this.history.at(-1);
   }
   step() {
-    for (const policy of [...this.policies, this.prediction]) policy.step();
+    for (const policy2 of [...this.policies, this.prediction]) policy2.step();
     this.note();
   }
   note() {
-    this.latest = this.policies.map((policy) => policy.passRates());
+    this.latest = this.policies.map((policy2) => policy2.passRates());
     this.history.push(this.latest[0]);
     this.forecast.push(this.prediction.passRates());
     this.latest.forEach((p, s) => this.summaries[s].push(summary(p)));
   }
   /** Of all problems and of PARTS of them: the pass rate at the start, the gain predicted, and the seeds' mean and range. */
   gains() {
-    const [start2] = this.history, predicted = this.forecast.at(-1), parts = Math.min(PARTS, start2.length), edge = (i2) => Math.floor(i2 * start2.length / parts);
+    const [start2] = this.history, predicted = this.forecast.at(-1), parts = Math.min(PARTS2, start2.length), edge = (i2) => Math.floor(i2 * start2.length / parts);
     const between = (from, to) => {
       const of = (p) => mean2(p.slice(from, to)), begin = of(start2), each = this.latest.map((p) => of(p) - begin);
       return {
@@ -9684,7 +10180,13 @@ function saveCsv(columns2, name) {
 }
 
 // explorer.js
-var PANELS = { curves: "Curves", draw: "Draw your own", files: "Your pass rates", toy: "Live toy" };
+var PANELS = {
+  curves: "Curves",
+  draw: "Draw your own",
+  recipe: "In practice",
+  files: "Your pass rates",
+  toy: "Live toy"
+};
 var Explorer = class {
   /** `kernel`: the lab in a notebook (see kernel.js), or null where the page stands alone. */
   constructor(root, store, kernel = null) {
@@ -9806,9 +10308,9 @@ var Explorer = class {
   }
   /** A panel by name, made when it is first needed. */
   panel(name) {
-    const kinds = { curves: CurvesPanel, draw: DrawPanel, files: FilesPanel, toy: ToyPanel };
+    const kinds2 = { curves: CurvesPanel, draw: DrawPanel, recipe: RecipePanel, files: FilesPanel, toy: ToyPanel };
     if (!this.panels[name]) {
-      this.panels[name] = new kinds[name](this);
+      this.panels[name] = new kinds2[name](this);
       this.body.append(this.panels[name].element);
     }
     return this.panels[name];
@@ -10014,9 +10516,9 @@ var Authority = class {
               this.keep(`${quantity} ${spec} ${gate} ${N2} ${axis}`, arrays[i2]);
               const line = panel.lines.find((one2) => one2.spec === spec);
               if (!line?.sequences || line.sequences[0].length !== N2) return;
-              const ours = gate === "none" ? QUANTITIES[quantity](grid, line.sequences) : GATED[quantity](grid, line.sequences, parseGate(gate)), size = Math.max(...arrays[i2].map(Math.abs), 1e-300);
+              const ours = gate === "none" ? QUANTITIES[quantity](grid, line.sequences) : GATED[quantity](grid, line.sequences, parseGate(gate)), size2 = Math.max(...arrays[i2].map(Math.abs), 1e-300);
               ours.forEach((y, k) => {
-                worst = Math.max(worst, Math.abs(y - arrays[i2][k]) / size);
+                worst = Math.max(worst, Math.abs(y - arrays[i2][k]) / size2);
               });
             });
           }
@@ -10123,9 +10625,9 @@ var data = {
     });
     function show() {
       picture.draw();
-      const { problems, gradients, sizes, dead: dead2, edges } = found(), hard = (values) => percent(values[0]);
+      const { problems, gradients, sizes, dead: dead2, edges } = found(), hard = (values) => percent2(values[0]);
       view.say(
-        `In ${name}, ${hard(problems)} of the problems are solved less than ${percent(edges[1])} of the time. With groups of ${view.value} they get ${hard(gradients.rloo)} of RLOO's pull, ${hard(gradients.grpo)} of GRPO's and ${hard(gradients.maxrl)} of MaxRL's; ${percent(dead2[sizes.indexOf(view.value)])} of the groups are dead.`
+        `In ${name}, ${hard(problems)} of the problems are solved less than ${percent2(edges[1])} of the time. With groups of ${view.value} they get ${hard(gradients.rloo)} of RLOO's pull, ${hard(gradients.grpo)} of GRPO's and ${hard(gradients.maxrl)} of MaxRL's; ${percent2(dead2[sizes.indexOf(view.value)])} of the groups are dead.`
       );
     }
     return {
@@ -10182,7 +10684,7 @@ var dead = {
           area(solved2, () => 1, "dead-right"),
           ...[0, 0.5, 1].flatMap((share2) => [
             svg("line", { x1: left, x2: right, y1: y(share2), y2: y(share2), class: share2 ? "grid" : "axis" }),
-            label(percent(share2), left - 6, y(share2) + 4, { "text-anchor": "end", class: "small" })
+            label(percent2(share2), left - 6, y(share2) + 4, { "text-anchor": "end", class: "small" })
           ]),
           ...POPULATION.map(
             (value) => svg("line", { x1: x2(value), x2: x2(value), y1: base + 2, y2: base + 9, class: "tick" })
@@ -10211,7 +10713,7 @@ var dead = {
         picture.draw();
         const [wrong, right] = shares(view.value);
         view.say(
-          `With groups of ${view.value}, ${percent(wrong, 1)} of all groups are all wrong and ${percent(right, 1)} all right: ${percent(wrong + right, 1)} of the tries teach nothing.`
+          `With groups of ${view.value}, ${percent2(wrong, 1)} of all groups are all wrong and ${percent2(right, 1)} all right: ${percent2(wrong + right, 1)} of the tries teach nothing.`
         );
       }
     };
@@ -10371,11 +10873,11 @@ function numbers(seed, round2, problem, rollouts) {
   return KEPT2.get(place);
 }
 function history2(sequences2) {
-  const policy = new Policy({ ...RUN, sequences: sequences2, numbers });
-  const seen = [policy.passRates()];
+  const policy2 = new Policy({ ...RUN, sequences: sequences2, numbers });
+  const seen = [policy2.passRates()];
   for (let round2 = 0; round2 < RUN.rounds; round2++) {
-    policy.step();
-    seen.push(policy.passRates());
+    policy2.step();
+    seen.push(policy2.passRates());
   }
   return seen;
 }
@@ -10489,7 +10991,7 @@ var start = {
     }
     function show() {
       picture.draw();
-      const [hard, rest] = solved(now()), left = run(0)[player.round], easy = (p) => percent(mean(Array.from(p.slice(-HARD))), 0), compared = view.value === 0 ? "" : ` With the slider at the left end (dashes) it would be ${solved(left)[0]} of the ${HARD}. The price: it gets the ${HARD} easiest right ${easy(now())} of the time, there ${easy(left)}.`;
+      const [hard, rest] = solved(now()), left = run(0)[player.round], easy = (p) => percent2(mean(Array.from(p.slice(-HARD))), 0), compared = view.value === 0 ? "" : ` With the slider at the left end (dashes) it would be ${solved(left)[0]} of the ${HARD}. The price: it gets the ${HARD} easiest right ${easy(now())} of the time, there ${easy(left)}.`;
       view.say(
         `After ${player.round} rounds the model solves ${hard} of the ${HARD} hardest problems more often than not, and ${rest} of the other ${RUN.problems - HARD}.${compared}`
       );
@@ -10707,8 +11209,8 @@ var FANS = [
 
 // scene_fan.js
 var share = (thousandths) => thousandths.map((value) => value / 1e3);
-function stopped({ means, stops }, part) {
-  const [seen, middle2, low, high2] = stops[part], end = seen + low.length;
+function stopped({ means, stops }, part2) {
+  const [seen, middle2, low, high2] = stops[part2], end = seen + low.length;
   return {
     seen,
     end,
@@ -10717,8 +11219,8 @@ function stopped({ means, stops }, part) {
     ...Object.fromEntries(Object.entries({ middle: middle2, low, high: high2 }).map(([name, values]) => [name, share(values)]))
   };
 }
-var inside = (part) => FANS.filter((training) => {
-  const { rest, low, high: high2 } = stopped(training, part);
+var inside = (part2) => FANS.filter((training) => {
+  const { rest, low, high: high2 } = stopped(training, part2);
   return low.at(-1) <= rest.at(-1) && rest.at(-1) <= high2.at(-1);
 }).length;
 var fan = {
@@ -10732,7 +11234,7 @@ var fan = {
     values: Object.keys(FANS[0].stops).map(Number),
     start: 30,
     ends: ["early", "late"],
-    say: (part) => `${part} % of the training`
+    say: (part2) => `${part2} % of the training`
   },
   about: [
     "A visit is a turn of a problem: its next group of answers. The forecast lets the log-odds of every problem wander, with a shift that all share and that follows a power of the visit; what is not known of it makes the fan. It looks at most four times as far ahead as was seen.",
@@ -10765,11 +11267,11 @@ var fan = {
     };
     function draw2() {
       picture.draw();
-      const { seen, end, before, rest, low, high: high2 } = now(), { words, problems } = FANS[chosen2], found = rest.at(-1), words90 = `between ${percent(low.at(-1))} and ${percent(high2.at(-1))}`;
+      const { seen, end, before, rest, low, high: high2 } = now(), { words, problems } = FANS[chosen2], found = rest.at(-1), words90 = `between ${percent2(low.at(-1))} and ${percent2(high2.at(-1))}`;
       where.textContent = `Training ${chosen2 + 1} of ${FANS.length}: ${words}, ${problems.toLocaleString("en")} problems`;
       reveal.textContent = told3 ? "Hide the rest" : "Show the rest";
       view.say(
-        `After ${seen} visits ${percent(before.at(-1))} of the answers are right. The forecast of visit ${end}: ${words90}.` + (told3 ? ` It was ${percent(found)}: ${low.at(-1) <= found && found <= high2.at(-1) ? "inside" : "outside"}. Stopped here, ${inside(view.value)} of the ${FANS.length} trainings end inside.` : " Would you pay for the rest?")
+        `After ${seen} visits ${percent2(before.at(-1))} of the answers are right. The forecast of visit ${end}: ${words90}.` + (told3 ? ` It was ${percent2(found)}: ${low.at(-1) <= found && found <= high2.at(-1) ? "inside" : "outside"}. Stopped here, ${inside(view.value)} of the ${FANS.length} trainings end inside.` : " Would you pay for the rest?")
       );
     }
     return {
@@ -10868,9 +11370,9 @@ var unseen = {
   workbench: (N2) => ({ panel: "toy", N: Math.max(2, N2) }),
   build(view) {
     const picture = new Picture("twenty rounds as boxes, each try a square, right tries marked", (width, height) => {
-      const sizeOf = (across2) => Math.min(width / across2, height / Math.ceil(ROUNDS / across2)), across = COLUMNS.reduce((best, count) => sizeOf(count) > sizeOf(best) ? count : best), down = Math.ceil(ROUNDS / across), size = sizeOf(across), left = (width - size * across) / 2, top = (height - size * down) / 2, inner = size - 10, side = Math.ceil(Math.sqrt(view.value)), cell = inner / side;
+      const sizeOf = (across2) => Math.min(width / across2, height / Math.ceil(ROUNDS / across2)), across = COLUMNS.reduce((best, count) => sizeOf(count) > sizeOf(best) ? count : best), down = Math.ceil(ROUNDS / across), size2 = sizeOf(across), left = (width - size2 * across) / 2, top = (height - size2 * down) / 2, inner = size2 - 10, side = Math.ceil(Math.sqrt(view.value)), cell = inner / side;
       return rounds(view.value).flatMap((tries, round2) => {
-        const x2 = left + size * (round2 % across) + 5, y = top + size * Math.floor(round2 / across) + 5, seen = tries.includes(true);
+        const x2 = left + size2 * (round2 % across) + 5, y = top + size2 * Math.floor(round2 / across) + 5, seen = tries.includes(true);
         const square = (i2) => {
           const place = [x2 + cell * (i2 % side + 0.12), y + cell * (Math.floor(i2 / side) + 0.12)];
           return `M${place.map(pixel).join(" ")}h${pixel(0.76 * cell)}v${pixel(0.76 * cell)}h${pixel(-0.76 * cell)}z`;
@@ -10889,7 +11391,7 @@ var unseen = {
         const N2 = view.value, seen = rounds(N2).filter((tries) => tries.includes(true)).length;
         picture.draw();
         view.say(
-          `With ${N2} ${N2 === 1 ? "try" : "tries"} a round, ${seen} of these ${ROUNDS} rounds ${seen === 1 ? "contains" : "contain"} a right answer. Over endless rounds, ${percent((1 - P3) ** N2)} would contain none.`
+          `With ${N2} ${N2 === 1 ? "try" : "tries"} a round, ${seen} of these ${ROUNDS} rounds ${seen === 1 ? "contains" : "contain"} a right answer. Over endless rounds, ${percent2((1 - P3) ** N2)} would contain none.`
         );
       }
     };

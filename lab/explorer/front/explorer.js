@@ -1,4 +1,4 @@
-// The page itself: one state, four panels, and what they share.
+// The page itself: one state, five panels, and what they share.
 import { Card } from "./card.js";
 import { THEMES } from "./chart.js";
 import { onGround } from "./looks.js";
@@ -10,12 +10,19 @@ import { h, rebuild, segmented, write } from "./dom.js";
 import { CurvesPanel } from "./panel_curves.js";
 import { DrawPanel } from "./panel_draw.js";
 import { FilesPanel } from "./panel_files.js";
+import { RecipePanel } from "./panel_recipe.js";
 import { ToyPanel } from "./panel_toy.js";
 import { History } from "./history.js";
 import { saveCsv, savePng, saveSvg } from "./save.js";
 import { DEFAULTS, changes, toHash } from "./state.js";
 
-const PANELS = { curves: "Curves", draw: "Draw your own", files: "Your pass rates", toy: "Live toy" };
+const PANELS = {
+  curves: "Curves",
+  draw: "Draw your own",
+  recipe: "In practice",
+  files: "Your pass rates",
+  toy: "Live toy",
+};
 
 export class Explorer {
   /** `kernel`: the lab in a notebook (see kernel.js), or null where the page stands alone. */
@@ -156,7 +163,7 @@ export class Explorer {
 
   /** A panel by name, made when it is first needed. */
   panel(name) {
-    const kinds = { curves: CurvesPanel, draw: DrawPanel, files: FilesPanel, toy: ToyPanel };
+    const kinds = { curves: CurvesPanel, draw: DrawPanel, recipe: RecipePanel, files: FilesPanel, toy: ToyPanel };
     if (!this.panels[name]) {
       this.panels[name] = new kinds[name](this);
       this.body.append(this.panels[name].element);

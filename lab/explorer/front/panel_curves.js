@@ -29,9 +29,9 @@ const MEANING = {
   contrast:
     "The weight on the difference between the mean right and the mean wrong answer; the log-odds are flat here.",
 };
-const AXES = { log: "log", deep: "log to 10⁻⁶", linear: "linear", logit: "log-odds" };
-const SPAN = { log: [1e-4, 1], deep: [1e-6, 1], linear: [0, 1], logit: [1e-4, 1 - 1e-4] };
-const kindOf = (axis) => (axis === "deep" ? "log" : axis);
+export const AXES = { log: "log", deep: "log to 10⁻⁶", linear: "linear", logit: "log-odds" };
+export const SPAN = { log: [1e-4, 1], deep: [1e-6, 1], linear: [0, 1], logit: [1e-4, 1 - 1e-4] };
+export const kindOf = (axis) => (axis === "deep" ? "log" : axis);
 
 export class CurvesPanel {
   constructor(app) {

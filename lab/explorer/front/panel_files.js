@@ -1,4 +1,4 @@
-// The third panel: pass rates of your own, without their sampling noise, and what they mean for training.
+// The fourth panel: pass rates of your own, without their sampling noise, and what they mean for training.
 import { Chart, niceDomain } from "./chart.js";
 import { looks } from "./looks.js";
 import { lifted } from "./specs.js";

@@ -1,4 +1,4 @@
-// The fourth panel: many small problems, two objectives, the same random numbers; lab/toy/paired.py gives the same.
+// The fifth panel: many small problems, two objectives, the same random numbers; lab/toy/paired.py gives the same.
 import { Chart, niceDomain } from "./chart.js";
 import { looks } from "./looks.js";
 import { ALIASES, ESTIMATORS, labelOf, offered } from "./specs.js";

@@ -4,6 +4,7 @@ import { decomposition } from "./design.js";
 import { readFiles } from "./files.js";
 import { learn, told } from "./given.js";
 import { condensed, mixing, resampled } from "./pass_rates.js";
+import { laws } from "./recipe.js";
 import { settingsWeighting } from "./settings.js";
 import { trainedWeighting } from "./weighting.js";
 
@@ -36,6 +37,7 @@ const TASKS = {
   read: async ({ files, said, settings }) =>
     settled(await readFiles(files, said), settings && settingsWeighting(settings.name, await settings.text())),
   settle: ({ counts }) => settled(counts),
+  laws: ({ recipe, sequences, p }) => sequences.map((each) => laws(recipe, each, p)),
 
   /** The masses of draws `from` and as many of the next as a moment allows, up to `to`; none of a file before the last. */
   draws({ number, from, to }) {
