@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 138f9108f73214c3418cd2c484af4d7182e1898abbc0b607ea6c0630afba907c
+// Built by `npm run build` from lab/explorer/front; sources sha256 d742a3374231727981e9904a0ca4291c075bf99590c78d1e5f443578d7924cf6
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -9357,6 +9357,7 @@ var RecipePanel = class {
       const { wish, name, at, found } = this, { recipe, sequences: sequences2 } = wish, grid = this.drawnOf === name ? this.lines.grid : this.grid(wish);
       try {
         if (this.drawnOf !== name) {
+          if (grid.p.length === FEW2) write(this.ratio, "Summing over all groups; until then what was drawn before is shown …");
           const each = await WORK2.ask("laws", { recipe, sequences: sequences2, p: grid.p });
           this.lines = { grid, each, wish, found };
           this.drawnOf = name;

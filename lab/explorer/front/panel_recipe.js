@@ -258,6 +258,7 @@ export class RecipePanel {
         grid = this.drawnOf === name ? this.lines.grid : this.grid(wish);
       try {
         if (this.drawnOf !== name) {
+          if (grid.p.length === FEW) write(this.ratio, "Summing over all groups; until then what was drawn before is shown …");
           const each = await WORK.ask("laws", { recipe, sequences, p: grid.p });
           this.lines = { grid, each, wish, found };
           this.drawnOf = name;
