@@ -5,6 +5,7 @@ process left behind.
 import gc
 import multiprocessing
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -47,6 +48,15 @@ def folders(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("LAB_RUNS", str(base / "runs"))
     monkeypatch.setenv("LAB_FIGURES", str(base / "figures"))
     return base
+
+
+@pytest.fixture(autouse=True)
+def same_draws():
+    """The global generators begin each test alike, whatever ran before it in this process."""
+    random.seed(0)
+    for name, seed in (("numpy.random", "seed"), ("torch", "manual_seed")):
+        if name in sys.modules:
+            getattr(sys.modules[name], seed)(0)
 
 
 @pytest.fixture
