@@ -19,6 +19,7 @@ PANELS = [
     {"curves": ["grpo(ddof=3)", "truncated(order=99)", "lift(rloo)"]},
     {"panel": "draw"},
     {"panel": "draw", "by": "formula", "formula": "exp(-"},
+    {"panel": "verifier"},
     {"panel": "files"},
     {"panel": "toy", "across": "rollouts", "right_N": 32, "shared": 24},
     {"panel": "toy", "start": "own"},

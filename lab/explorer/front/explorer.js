@@ -11,11 +11,18 @@ import { CurvesPanel } from "./panel_curves.js";
 import { DrawPanel } from "./panel_draw.js";
 import { FilesPanel } from "./panel_files.js";
 import { ToyPanel } from "./panel_toy.js";
+import { VerifierPanel } from "./panel_verifier.js";
 import { History } from "./history.js";
 import { saveCsv, savePng, saveSvg } from "./save.js";
 import { DEFAULTS, changes, toHash } from "./state.js";
 
-const PANELS = { curves: "Curves", draw: "Draw your own", files: "Your pass rates", toy: "Live toy" };
+const PANELS = {
+  curves: "Curves",
+  draw: "Draw your own",
+  files: "Your pass rates",
+  toy: "Live toy",
+  verifier: "Be the verifier",
+};
 
 export class Explorer {
   /** `kernel`: the lab in a notebook (see kernel.js), or null where the page stands alone. */
@@ -156,7 +163,7 @@ export class Explorer {
 
   /** A panel by name, made when it is first needed. */
   panel(name) {
-    const kinds = { curves: CurvesPanel, draw: DrawPanel, files: FilesPanel, toy: ToyPanel };
+    const kinds = { curves: CurvesPanel, draw: DrawPanel, files: FilesPanel, toy: ToyPanel, verifier: VerifierPanel };
     if (!this.panels[name]) {
       this.panels[name] = new kinds[name](this);
       this.body.append(this.panels[name].element);
