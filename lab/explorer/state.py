@@ -38,8 +38,8 @@ def checked(partial: Mapping[str, Any], own: Mapping[str, Any] = {}) -> dict[str
             if whole(key, value, least) > most:
                 raise LabError(f"{key} = {value}: it must be at most {most}")
         elif type(usual) in (bool, str) and type(value) is not type(usual):
-            wanted = "text" if isinstance(usual, str) else "True or False"
-            raise LabError(f"{key} = {value!r}: it must be {wanted}")
+            kind = "text" if isinstance(usual, str) else "True or False"
+            raise LabError(f"{key} = {value!r}: it must be {kind}")
         elif key == "gate" and value != "none":
             parse_gate(value)
     state = DEFAULTS | dict(partial)
