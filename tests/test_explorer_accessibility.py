@@ -20,6 +20,7 @@ PANELS = [
     {"panel": "draw"},
     {"panel": "draw", "by": "formula", "formula": "exp(-"},
     {"panel": "recipe", "false_positive": 0.5, "false_negative": 0.5, "averaged": True, "N": 8},
+    {"panel": "verifier"},
     {"panel": "files"},
     {"panel": "toy", "across": "rollouts", "right_N": 32, "shared": 24},
     {"panel": "toy", "start": "own"},

@@ -236,8 +236,9 @@ def test_the_story_goes_forward_and_back_and_ends_at_the_workbench(shown):
         tab.go_back()
         tab.wait_for_selector('.lab-story[data-scene="draw"]')
         tab.get_by_role("link", name="8: Train with it").click()
-        tab.get_by_role("link", name="Next: the workbench").click()
+        tab.get_by_role("link", name="Next: be the verifier").click()
         tab.wait_for_selector(".lab-explorer[data-revision]")
+        assert tab.get_by_role("button", name="Load the model").is_visible()
 
 
 @pytest.mark.parametrize("name", SCENES)

@@ -38,6 +38,7 @@ HEAD = """# The explorer in pictures
 `lab explore` opens the explorer as one page that needs no network. It tells this story, and every
 picture moves under a slider.
 """
+AFTER = "\n## After the story"  # from here on the page is written by hand
 HIDDEN = "footer, .row, .picture button"  # what one presses; the picture takes its room
 TOLD = """async () => {
   const { SCENES } = await import('/story.js');
@@ -67,7 +68,9 @@ def main() -> None:
         shown = [
             f"\n## {one['title']}\n\n{one['lead']}\n\n![]({one['name']}.png)\n" for one in found
         ]
-        (SCENES / "README.md").write_text(HEAD + "".join(shown), encoding="utf-8")
+        told = (SCENES / "README.md").read_text(encoding="utf-8")
+        by_hand = told[told.index(AFTER) :]
+        (SCENES / "README.md").write_text(HEAD + "".join(shown) + by_hand, encoding="utf-8")
         address = page.write(file)
         tab = running.new_page(**FRAME)
         for name in (scene["name"] for scene in found):

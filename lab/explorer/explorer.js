@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 d742a3374231727981e9904a0ca4291c075bf99590c78d1e5f443578d7924cf6
+// Built by `npm run build` from lab/explorer/front; sources sha256 6aa4a7e8ef2dcfb23a06f7622766ffd3ddefa08d2e400d0234b53cd2319c62fb
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -382,10 +382,10 @@ var init_browser = __esm({
             lpos = pos, lm = null;
             break;
           } else {
-            var add = sym - 254;
+            var add2 = sym - 254;
             if (sym > 264) {
               var i2 = sym - 257, b = fleb[i2];
-              add = bits(dat, pos, (1 << b) - 1) + fl[i2];
+              add2 = bits(dat, pos, (1 << b) - 1) + fl[i2];
               pos += b;
             }
             var d = dm[bits16(dat, pos) & dms], dsym = d >> 4;
@@ -404,7 +404,7 @@ var init_browser = __esm({
             }
             if (resize)
               cbuf(bt + 131072);
-            var end = bt + add;
+            var end = bt + add2;
             if (bt < dt) {
               var shift = dl - dt, dend = Math.min(dt, end);
               if (shift + bt < 0)
@@ -4561,7 +4561,7 @@ var logit = (p) => Math.log(p) - Math.log1p(-p);
 function scaleOf({ kind, domain: [low, high2] }) {
   const forth = { linear: (x2) => x2, log: Math.log, logit }[kind], back = { linear: (x2) => x2, log: Math.exp, logit: (z) => 1 / (1 + Math.exp(-z)) }[kind];
   const start2 = forth(low), length = forth(high2) - start2;
-  return { at: (value) => (forth(value) - start2) / length, value: (share2) => back(start2 + share2 * length) };
+  return { at: (value) => (forth(value) - start2) / length, value: (share3) => back(start2 + share3 * length) };
 }
 function ticksOf({ kind, domain: [low, high2], ticks }, room) {
   if (ticks) return ticks;
@@ -4781,8 +4781,8 @@ var Chart = class {
       if (!words || !x2.length) return [];
       const wide = 7.4 * words.length;
       let best = null;
-      for (const share2 of NAME_PLACES) {
-        const i2 = Math.round(share2 * (x2.length - 1)), px = this.x(x2[i2]), py = this.y(y[i2]);
+      for (const share3 of NAME_PLACES) {
+        const i2 = Math.round(share3 * (x2.length - 1)), px = this.x(x2[i2]), py = this.y(y[i2]);
         for (const dy of [-8, 18]) {
           const box = { left: px - wide / 2, right: px + wide / 2, top: py + dy - 12, bottom: py + dy + 4 };
           const inside2 = box.left > left && box.right < left + width && box.top > top && box.bottom < top + height;
@@ -4813,8 +4813,8 @@ var Chart = class {
       group2.append(svg("path", { fill: "none", "stroke-linejoin": "round" }));
     lines.forEach((line, i2) => {
       const path = group2.children[i2];
-      const drawn2 = this.kept.get(path);
-      if (!drawn2 || drawn2.x !== line.x || drawn2.y !== line.y || drawn2.frame !== this.drawn) {
+      const drawn3 = this.kept.get(path);
+      if (!drawn3 || drawn3.x !== line.x || drawn3.y !== line.y || drawn3.frame !== this.drawn) {
         path.setAttribute("d", this.path(line));
         this.kept.set(path, { x: line.x, y: line.y, frame: this.drawn });
       }
@@ -5058,7 +5058,7 @@ var LIMITS = {
 var NODES = /* @__PURE__ */ new Map();
 function gaussLegendre(n) {
   if (NODES.has(n)) return NODES.get(n);
-  const x2 = new Float64Array(n), share2 = new Float64Array(n);
+  const x2 = new Float64Array(n), share3 = new Float64Array(n);
   for (let i2 = 0; i2 < n; i2++) {
     let z = -Math.cos(Math.PI * (i2 + 0.75) / (n + 0.5)), slope = 1;
     for (let step = 0; step < 100; step++) {
@@ -5070,17 +5070,17 @@ function gaussLegendre(n) {
       if (Math.abs(change) < 1e-16) break;
     }
     x2[i2] = z;
-    share2[i2] = 2 / ((1 - z * z) * slope * slope);
+    share3[i2] = 2 / ((1 - z * z) * slope * slope);
   }
-  NODES.set(n, [x2, share2]);
+  NODES.set(n, [x2, share3]);
   return NODES.get(n);
 }
 function integral(w, p) {
-  const [x2, share2] = gaussLegendre(128), end = Math.log(p) - Math.log1p(-p);
+  const [x2, share3] = gaussLegendre(128), end = Math.log(p) - Math.log1p(-p);
   let sum = 0;
   for (let i2 = 0; i2 < x2.length; i2++) {
     const s = 1 / (1 + Math.exp(-end * (x2[i2] + 1) / 2));
-    sum += w(s) * s * (1 - s) * share2[i2];
+    sum += w(s) * s * (1 - s) * share3[i2];
   }
   return sum * end / 2;
 }
@@ -5111,13 +5111,13 @@ function svd(columns2) {
       b[i2] = s2 * x2 + c * b[i2];
     }
   };
-  for (let sweep = 0, turned = true; turned && sweep < 60; sweep++) {
-    turned = false;
+  for (let sweep = 0, turned2 = true; turned2 && sweep < 60; sweep++) {
+    turned2 = false;
     for (let j = 0; j < n - 1; j++) {
       for (let k = j + 1; k < n; k++) {
         const both = dot(u[j], u[k]), one2 = dot(u[j], u[j]), two = dot(u[k], u[k]);
         if (Math.abs(both) <= 1e-15 * Math.sqrt(one2 * two) || both === 0) continue;
-        turned = true;
+        turned2 = true;
         const ratio = (two - one2) / (2 * both);
         const t = Math.sign(ratio || 1) / (Math.abs(ratio) + Math.sqrt(1 + ratio * ratio)), c = 1 / Math.sqrt(1 + t * t);
         rotate(u[j], u[k], c, c * t);
@@ -5215,24 +5215,24 @@ function decomposition(degree, N2) {
   const [x2, node] = gaussLegendre(Math.max(200, 2 * N2));
   const angle = x2.map((value) => Math.PI * (value + 1) / 2);
   const p = angle.map((value) => Math.sin(value / 2) ** 2);
-  const share2 = node.map((value, i2) => value * Math.sin(angle[i2]) * (p[i2] * (1 - p[i2])) ** 2);
+  const share3 = node.map((value, i2) => value * Math.sin(angle[i2]) * (p[i2] * (1 - p[i2])) ** 2);
   const basis = binomialTable(degree, p, 1e-300);
   const columns2 = Array.from({ length: degree + 1 }, () => new Float64Array(p.length)), noise = new Float64Array(degree + 1);
   basis.forEach(
     ({ low, chance }, i2) => chance.forEach((value, k) => {
-      columns2[low + k][i2] = Math.sqrt(share2[i2]) * value;
-      noise[low + k] += share2[i2] * value;
+      columns2[low + k][i2] = Math.sqrt(share3[i2]) * value;
+      noise[low + k] += share3[i2] * value;
     })
   );
   const scaled = columns2.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
-  return { p, share: share2, basis, noise, plain: svd(columns2), ridge: svd(scaled) };
+  return { p, share: share3, basis, noise, plain: svd(columns2), ridge: svd(scaled) };
 }
 var dot2 = (a, b) => a.reduce((sum, value, i2) => sum + value * b[i2], 0);
 function fit(degree, N2, at, w) {
   if (N2 > LARGEST)
     throw new Error(`N = ${N2}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
   if (!isDecomposed(degree, N2)) keepDecomposition(degree, N2, decomposition(degree, N2));
-  const { p, share: share2, basis, noise, plain: plain3, ridge } = READY.get(keyOf(degree, N2));
+  const { p, share: share3, basis, noise, plain: plain3, ridge } = READY.get(keyOf(degree, N2));
   const finite = (x2) => {
     const value = w(x2);
     if (!Number.isFinite(value))
@@ -5241,8 +5241,8 @@ function fit(degree, N2, at, w) {
   };
   const wanted2 = p.map(finite), start2 = Float64Array.from({ length: degree + 1 }, (_, j) => finite(at(j)));
   const reached = expect(basis, start2);
-  const missing2 = wanted2.map((value, i2) => Math.sqrt(share2[i2]) * (value - reached[i2]));
-  const size2 = wanted2.reduce((sum, value, i2) => sum + share2[i2] * value * value, 0);
+  const missing2 = wanted2.map((value, i2) => Math.sqrt(share3[i2]) * (value - reached[i2]));
+  const size2 = wanted2.reduce((sum, value, i2) => sum + share3[i2] * value * value, 0);
   const cut = TINY * Math.max(...plain3.s), change = new Float64Array(degree + 1), left = missing2.slice();
   plain3.s.forEach((s, k) => {
     if (s <= cut) return;
@@ -5877,9 +5877,9 @@ var mayPolicy = (name) => partsOf(name).some((part2) => HINTS.policy.includes(pa
 var mayNumber = (name) => partsOf(name).some((part2) => NUMBERS.includes(part2)) && !mayPolicy(name);
 var mayFail = (name) => partsOf(name).some((part2) => FAILURES.includes(part2));
 function mayReward(name) {
-  const parts = partsOf(name), ofAll = name.startsWith("(") && name !== "(value)";
-  const others = ofAll || parts.some((part2) => OTHERWISE.includes(part2)) || ANSWERS.includes(parts.at(-1));
-  return parts.some((part2) => OUTCOMES.includes(part2)) && !others;
+  const parts2 = partsOf(name), ofAll = name.startsWith("(") && name !== "(value)";
+  const others = ofAll || parts2.some((part2) => OTHERWISE.includes(part2)) || ANSWERS.includes(parts2.at(-1));
+  return parts2.some((part2) => OUTCOMES.includes(part2)) && !others;
 }
 var OUTCOME = [...OWN, "right", "rate"];
 var most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -6000,10 +6000,10 @@ function planOf(first) {
   if (own) return null;
   const full = lists.filter((name) => cells2[name].some((each) => each.length)), found = full.filter((name) => cells2[name].every((each) => each.every(isOutcome))), strong = OWN.flatMap((role) => hinted(found, role)), weak = found.filter(mayReward), ofTruth = full.filter((name) => cells2[name].every((each) => each.every(isLabel))), list = strong[0] ?? weak[0] ?? (ofTruth.length === 1 ? ofTruth[0] : null);
   if (list) {
-    const beside = full.filter(
+    const beside2 = full.filter(
       (name) => first.every((row2) => !row2[name]?.length || !row2[list]?.length || row2[name].length === row2[list].length)
     );
-    return (every2) => ofLists(every2, list, beside);
+    return (every2) => ofLists(every2, list, beside2);
   }
   const families = familiesOf(names, cells2);
   return families.length ? (every2) => ofFamilies(every2, families) : null;
@@ -6022,11 +6022,11 @@ var ofObjects = (rows, name) => rows.flatMap((row2, i2) => {
     return { ...Object.fromEntries(kept), ...inner, "(row)": i2, "(position)": j };
   });
 });
-var ofLists = (rows, name, beside) => {
+var ofLists = (rows, name, beside2) => {
   const nameOf = (each) => each === name && !isNamed(name, OUTCOME) ? "(value)" : each;
   return rows.flatMap((row2, i2) => {
     if (!isList(row2[name])) return [{ ...row2, "(row)": i2 }];
-    const eachOf = beside.filter((each) => isList(row2[each])), held = outer(row2, eachOf);
+    const eachOf = beside2.filter((each) => isList(row2[each])), held = outer(row2, eachOf);
     return row2[name].map((_, j) => ({
       ...held,
       ...Object.fromEntries(eachOf.filter((each) => j < row2[each].length).map((each) => [nameOf(each), row2[each][j]])),
@@ -6103,8 +6103,8 @@ function isBinary(cells2) {
 }
 function wanted(first, choice, several) {
   const cells2 = /* @__PURE__ */ new Map();
-  const add = (name, cell) => cells2.has(name) ? cells2.get(name).push(cell) : cells2.set(name, [cell]);
-  for (const row2 of first) for (const [name, cell] of flat(row2)) add(name, cell);
+  const add2 = (name, cell) => cells2.has(name) ? cells2.get(name).push(cell) : cells2.set(name, [cell]);
+  for (const row2 of first) for (const [name, cell] of flat(row2)) add2(name, cell);
   for (const [name, each] of cells2) if (name.split(".").length > 2 && 2 * told2(each).length < first.length) cells2.delete(name);
   const all = [...new Set(first.flatMap(Object.keys))].filter((name) => !name.startsWith("(")), named = namedColumns(choice);
   for (const name of named) {
@@ -6277,8 +6277,8 @@ var Reading = class {
   /** The different cells of a column, and the number of each row's: { cells, codes }. "" is the step of the file. */
   column(name) {
     if (this.held.has(name)) return this.held.get(name);
-    const own = { "": ({ step }) => step, [FILE]: ({ file }) => file }[name], read = readerOf(name), isName = rank(name, "problem") >= 0 || name === this.choice.problem, numbers2 = /* @__PURE__ */ new Map(), codes = this.rows.map((each) => {
-      let cell = own ? own(each) : read(each.row);
+    const own = { "": ({ step }) => step, [FILE]: ({ file }) => file }[name], read2 = readerOf(name), isName = rank(name, "problem") >= 0 || name === this.choice.problem, numbers2 = /* @__PURE__ */ new Map(), codes = this.rows.map((each) => {
+      let cell = own ? own(each) : read2(each.row);
       if (this.found.lists.includes(name)) cell = Array.isArray(cell) ? cell.length : null;
       if (rank(name, "prompt") >= 0) cell = asked(cell);
       if (typeof cell === "object" && cell !== null) cell = identity(cell);
@@ -6361,10 +6361,10 @@ var Reading = class {
     if (!this.problem) return [...this.kept.keys()];
     const lost = this.kept.find((row2) => missing(this.cell(this.problem, row2)));
     if (lost !== void 0) throw new Error(`row ${lost + 1} has no ${this.problem}: every rollout needs its problem`);
-    const codes = this.codes(this.problem), groups2 = numbered(...this.apart(), codes), parts = this.column(this.problem).cells.map((cell) => /^(.+)_(\d+)_\d+$/.exec(identity(cell)));
-    if (this.problem !== "uid" || most2(groups2) + 1 < codes.length || !parts.every((match) => match)) return groups2;
+    const codes = this.codes(this.problem), groups2 = numbered(...this.apart(), codes), parts2 = this.column(this.problem).cells.map((cell) => /^(.+)_(\d+)_\d+$/.exec(identity(cell)));
+    if (this.problem !== "uid" || most2(groups2) + 1 < codes.length || !parts2.every((match) => match)) return groups2;
     const seen = /* @__PURE__ */ new Set();
-    for (const [, problem, rollout] of parts) {
+    for (const [, problem, rollout] of parts2) {
       const key = JSON.stringify([problem, rollout]);
       if (seen.has(key))
         throw new Error(
@@ -6372,7 +6372,7 @@ var Reading = class {
         );
       seen.add(key);
     }
-    this.problemOf = (row2) => parts[this.column(this.problem).codes[row2]][1];
+    this.problemOf = (row2) => parts2[this.column(this.problem).codes[row2]][1];
     return numbered(...this.apart(), this.kept.map(this.problemOf));
   }
   // --- Rollouts ------------------------------------------------------------------------------------------------------
@@ -6652,7 +6652,7 @@ async function rowsOf(file) {
   if (!known2) throw new Error(`${file.name} cannot be read (a kind of file that holds no table): ${GIVE}`);
   return kind === "parquet" ? parquetRows(file) : textRows(file, KINDS[kind], packed);
 }
-async function textRows(file, read, packed) {
+async function textRows(file, read2, packed) {
   const bytes = await (packed ? unpacked(file) : file.arrayBuffer());
   let text2;
   try {
@@ -6661,7 +6661,7 @@ async function textRows(file, read, packed) {
     throw new Error(`${file.name} cannot be read (it is not text in UTF-8: save it so): ${GIVE}`);
   }
   try {
-    return text2.trim() ? read(text2) : [];
+    return text2.trim() ? read2(text2) : [];
   } catch (error) {
     if (error instanceof Repeated) throw new Error(`${file.name} cannot be read (${error.message}): ${GIVE}`);
     throw new Error(`${file.name}: ${error.message}`);
@@ -6684,13 +6684,13 @@ async function parquetRows(file) {
 }
 var tooLarge = (name, size2) => new Error(`${name} has ${Math.round(size2 / 1e6)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads more`);
 async function unpacked(file) {
-  const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader(), parts = [];
+  const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader(), parts2 = [];
   let size2 = 0;
   try {
     for (let part2 = await reader.read(); !part2.done; part2 = await reader.read()) {
       size2 += part2.value.length;
       if (size2 > LARGEST2) break;
-      parts.push(part2.value);
+      parts2.push(part2.value);
     }
   } catch {
     throw new Error(`${file.name} cannot be read (not a gz file, or half of one): ${GIVE}`);
@@ -6699,7 +6699,7 @@ async function unpacked(file) {
     await reader.cancel();
     throw tooLarge(file.name, size2);
   }
-  return new Blob(parts).arrayBuffer();
+  return new Blob(parts2).arrayBuffer();
 }
 function csv(text2) {
   const lines = text2.replace(/\r\n?/g, "\n"), end = lines.indexOf("\n"), first = end < 0 ? lines : lines.slice(0, end), split = SEPARATORS.map((separator) => cells(first, separator)[0].length), rows = cells(lines, SEPARATORS[split.indexOf(Math.max(...split))]);
@@ -6761,6 +6761,345 @@ function json(text2) {
   return rowsOfDocument(document2, checkDistinct);
 }
 
+// language_model.js
+var HEAD = 32;
+var EPS = 1e-6;
+var THETA = 1e4;
+var ENDS = [256, 258];
+var BYTES = (() => {
+  const printable = (byte) => byte > 32 && byte < 127 || byte > 160 && byte !== 173, every2 = Array.from({ length: 256 }, (_, byte) => byte);
+  return [...every2.filter(printable), ...every2.filter((byte) => !printable(byte))];
+})();
+var encode = (text2) => Array.from(new TextEncoder().encode(text2), (byte) => BYTES.indexOf(byte));
+var decode2 = (tokens) => new TextDecoder().decode(Uint8Array.from(tokens.filter((token) => token < 256).map((token) => BYTES[token])));
+function read(buffer) {
+  const length = Number(new DataView(buffer).getBigUint64(0, true)), { __metadata__, ...tensors } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length))), flat2 = new Float32Array(buffer.slice(8 + length));
+  return {
+    flat: flat2,
+    tensors,
+    layers: 1 + Math.max(...Object.keys(tensors).map((name) => Number(name.split(".")[2]) || 0))
+  };
+}
+function parts({ tensors, layers }, flat2) {
+  const at = (name) => {
+    const [from, to] = tensors[`model.${name}.weight`].data_offsets;
+    return flat2.subarray(from / 4, to / 4);
+  };
+  const NAMES4 = {
+    ...{
+      input: "input_layernorm",
+      after: "post_attention_layernorm",
+      qNorm: "self_attn.q_norm",
+      kNorm: "self_attn.k_norm"
+    },
+    ...{ q: "self_attn.q_proj", k: "self_attn.k_proj", v: "self_attn.v_proj", o: "self_attn.o_proj" },
+    ...{ gate: "mlp.gate_proj", up: "mlp.up_proj", down: "mlp.down_proj" }
+  };
+  return {
+    embedding: at("embed_tokens"),
+    norm: at("norm"),
+    layers: Array.from(
+      { length: layers },
+      (_, l) => Object.fromEntries(Object.entries(NAMES4).map(([short2, name]) => [short2, at(`layers.${l}.${name}`)]))
+    )
+  };
+}
+function multiply(x2, W, ins) {
+  const rows = x2.length / ins, outs = W.length / ins, y = new Float32Array(rows * outs), whole = rows - rows % 4;
+  for (let r = 0; r < whole; r += 4) {
+    const [a, b, c, d] = [r * ins, (r + 1) * ins, (r + 2) * ins, (r + 3) * ins];
+    for (let from = 0; from < outs; from += 2) {
+      const o = Math.min(from, outs - 2), [u, v] = [o * ins, (o + 1) * ins];
+      let [a0, a1, b0, b1, c0, c1, d0, d1] = [0, 0, 0, 0, 0, 0, 0, 0];
+      for (let i2 = 0; i2 < ins; i2++) {
+        const w0 = W[u + i2], w1 = W[v + i2];
+        a0 += x2[a + i2] * w0;
+        a1 += x2[a + i2] * w1;
+        b0 += x2[b + i2] * w0;
+        b1 += x2[b + i2] * w1;
+        c0 += x2[c + i2] * w0;
+        c1 += x2[c + i2] * w1;
+        d0 += x2[d + i2] * w0;
+        d1 += x2[d + i2] * w1;
+      }
+      const at = r * outs + o;
+      y[at] = a0;
+      y[at + 1] = a1;
+      y[at + outs] = b0;
+      y[at + outs + 1] = b1;
+      y[at + 2 * outs] = c0;
+      y[at + 2 * outs + 1] = c1;
+      y[at + 3 * outs] = d0;
+      y[at + 3 * outs + 1] = d1;
+    }
+  }
+  for (let r = whole; r < rows; r++)
+    for (let o = 0; o < outs; o++) {
+      let sum = 0;
+      for (let i2 = 0; i2 < ins; i2++) sum += x2[r * ins + i2] * W[o * ins + i2];
+      y[r * outs + o] = sum;
+    }
+  return y;
+}
+function transposed(x2, width) {
+  const rows = x2.length / width, y = new Float32Array(x2.length);
+  for (let r = 0; r < rows; r++) for (let i2 = 0; i2 < width; i2++) y[i2 * rows + r] = x2[r * width + i2];
+  return y;
+}
+function add(to, x2) {
+  for (let i2 = 0; i2 < x2.length; i2++) to[i2] += x2[i2];
+  return to;
+}
+function multiplyBack(dy, x2, W, ins, dW) {
+  const outs = W.length / ins, rows = x2.length / ins;
+  add(dW, multiply(transposed(dy, outs), transposed(x2, ins), rows));
+  return multiply(dy, transposed(W, ins), outs);
+}
+function normed(x2, weight2) {
+  const width = weight2.length, y = new Float32Array(x2.length);
+  for (let at = 0; at < x2.length; at += width) {
+    const scale = scaleOf2(x2, at, width);
+    for (let i2 = 0; i2 < width; i2++) y[at + i2] = x2[at + i2] * scale * weight2[i2];
+  }
+  return y;
+}
+function scaleOf2(x2, at, width) {
+  let sum = 0;
+  for (let i2 = at; i2 < at + width; i2++) sum += x2[i2] * x2[i2];
+  return 1 / Math.sqrt(sum / width + EPS);
+}
+function normedBack(dy, x2, weight2, dWeight) {
+  const width = weight2.length, dx = new Float32Array(x2.length);
+  for (let at = 0; at < x2.length; at += width) {
+    const scale = scaleOf2(x2, at, width);
+    let along = 0;
+    for (let i2 = 0; i2 < width; i2++) along += dy[at + i2] * weight2[i2] * x2[at + i2];
+    along *= scale * scale / width;
+    for (let i2 = 0; i2 < width; i2++) {
+      dWeight[i2] += dy[at + i2] * x2[at + i2] * scale;
+      dx[at + i2] = scale * (dy[at + i2] * weight2[i2] - x2[at + i2] * along);
+    }
+  }
+  return dx;
+}
+function turned(x2, places, way = 1) {
+  const width = x2.length / places.length;
+  places.forEach(({ position }, r) => {
+    for (let i2 = 0; i2 < HEAD / 2; i2++) {
+      const angle = way * position * THETA ** (-2 * i2 / HEAD), [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+      for (let at = r * width + i2; at < (r + 1) * width; at += HEAD) {
+        const [a, b] = [x2[at], x2[at + HEAD / 2]];
+        x2[at] = a * cos - b * sin;
+        x2[at + HEAD / 2] = b * cos + a * sin;
+      }
+    }
+  });
+  return x2;
+}
+function attention(q, cache, places, chances) {
+  const out = new Float32Array(q.length);
+  eachHead(q, cache, places, (at, key, { position }, row2) => {
+    const chance = new Float32Array(position + 1);
+    let most3 = -Infinity, sum = 0;
+    for (let t = 0; t <= position; t++) {
+      let score = 0;
+      for (let i2 = 0; i2 < HEAD; i2++) score += q[at + i2] * cache.keys[key + t * cache.width + i2];
+      chance[t] = score / Math.sqrt(HEAD);
+      most3 = Math.max(most3, chance[t]);
+    }
+    for (let t = 0; t <= position; t++) sum += chance[t] = Math.exp(chance[t] - most3);
+    for (let t = 0; t <= position; t++) {
+      chance[t] /= sum;
+      for (let i2 = 0; i2 < HEAD; i2++) out[at + i2] += chance[t] * cache.values[key + t * cache.width + i2];
+    }
+    chances.push(chance);
+  });
+  return out;
+}
+function eachHead(q, cache, places, act) {
+  const heads = q.length / HEAD / places.length, shared2 = heads * HEAD / cache.width;
+  places.forEach((place, r) => {
+    for (let j = 0; j < heads; j++)
+      act((r * heads + j) * HEAD, place.text * cache.longest * cache.width + Math.floor(j / shared2) * HEAD, place);
+  });
+}
+function attentionBack(dOut, q, cache, back, places, chances) {
+  const dq = new Float32Array(q.length);
+  let head = 0;
+  eachHead(q, cache, places, (at, key, { position }) => {
+    const chance = chances[head++], slope = new Float32Array(position + 1);
+    let mean3 = 0;
+    for (let t = 0; t <= position; t++) {
+      for (let i2 = 0; i2 < HEAD; i2++) {
+        slope[t] += dOut[at + i2] * cache.values[key + t * cache.width + i2];
+        back.values[key + t * cache.width + i2] += chance[t] * dOut[at + i2];
+      }
+      mean3 += chance[t] * slope[t];
+    }
+    for (let t = 0; t <= position; t++) {
+      const score = chance[t] * (slope[t] - mean3) / Math.sqrt(HEAD);
+      for (let i2 = 0; i2 < HEAD; i2++) {
+        dq[at + i2] += score * cache.keys[key + t * cache.width + i2];
+        back.keys[key + t * cache.width + i2] += score * q[at + i2];
+      }
+    }
+  });
+  return dq;
+}
+var LanguageModel = class {
+  /** `first`: what `read` returns, or `{ ...first, flat }` with other weights; models made of it train apart. */
+  constructor(first) {
+    this.first = first;
+    this.flat = first.flat.slice();
+    this.weights = parts(first, this.flat);
+    [this.vocabulary, this.width] = first.tensors["model.embed_tokens.weight"].shape;
+    Object.assign(this, { moments: null, steps: 0 });
+  }
+  /** Room for the keys and values of `texts` texts, a pair of arrays a layer. */
+  cache(texts, longest) {
+    return this.weights.layers.map(({ k }) => {
+      const width = k.length / this.width;
+      return {
+        width,
+        longest,
+        ...Object.fromEntries(["keys", "values"].map((of) => [of, new Float32Array(texts * longest * width)]))
+      };
+    });
+  }
+  /**
+   * The scores over the vocabulary after each token, whose `places` are { text, position }; earlier tokens of a text are in
+   * the cache, or come before it here. Also the tape, which `backward` reads.
+   */
+  forward(tokens, places, caches) {
+    const { weights, width } = this;
+    let h2 = new Float32Array(tokens.length * width);
+    tokens.forEach((token, r) => h2.set(weights.embedding.subarray(token * width, (token + 1) * width), r * width));
+    const layers = weights.layers.map((W, l) => {
+      const cache = caches[l], x2 = normed(h2, W.input), [q, k, v] = [W.q, W.k, W.v].map((matrix) => multiply(x2, matrix, width)), query = turned(normed(q, W.qNorm), places), key = turned(normed(k, W.kNorm), places), chances = [];
+      places.forEach(({ text: text2, position }, r) => {
+        const slot = (text2 * cache.longest + position) * cache.width;
+        cache.keys.set(key.subarray(r * cache.width, (r + 1) * cache.width), slot);
+        cache.values.set(v.subarray(r * cache.width, (r + 1) * cache.width), slot);
+      });
+      const seen = attention(query, cache, places, chances), middle2 = add(multiply(seen, W.o, q.length / tokens.length), h2), y = normed(middle2, W.after), [gate, up] = [W.gate, W.up].map((matrix) => multiply(y, matrix, width)), inner = gate.map((g, i2) => g / (1 + Math.exp(-g)) * up[i2]), layer = { h: h2, x: x2, q, k, query, chances, seen, middle: middle2, y, gate, up, inner };
+      h2 = add(multiply(inner, W.down, gate.length / tokens.length), middle2);
+      return layer;
+    });
+    const last2 = normed(h2, weights.norm);
+    return { scores: multiply(last2, weights.embedding, width), tape: { tokens, places, caches, layers, h: h2, last: last2 } };
+  }
+  /** The gradient by all weights, in one array, from that by the scores; every text begins on the tape. */
+  backward(dScores, { tokens, places, caches, layers, h: h2, last: last2 }) {
+    const { weights, width } = this, flat2 = new Float32Array(this.flat.length), d = parts(this.first, flat2);
+    let dh = normedBack(multiplyBack(dScores, last2, weights.embedding, width, d.embedding), h2, weights.norm, d.norm);
+    for (let l = layers.length - 1; l >= 0; l--) {
+      const [W, dW, cache, tape] = [weights.layers[l], d.layers[l], caches[l], layers[l]], [inner, heads] = [tape.gate, tape.q].map((x2) => x2.length / tokens.length), dInner = multiplyBack(dh, tape.inner, W.down, inner, dW.down), dUp = new Float32Array(dInner.length), dGate = new Float32Array(dInner.length);
+      dInner.forEach((slope, i2) => {
+        const g = tape.gate[i2], open2 = 1 / (1 + Math.exp(-g));
+        dUp[i2] = slope * g * open2;
+        dGate[i2] = slope * tape.up[i2] * open2 * (1 + g * (1 - open2));
+      });
+      const dy = add(
+        multiplyBack(dGate, tape.y, W.gate, width, dW.gate),
+        multiplyBack(dUp, tape.y, W.up, width, dW.up)
+      );
+      add(dh, normedBack(dy, tape.middle, W.after, dW.after));
+      const back = { keys: new Float32Array(cache.keys.length), values: new Float32Array(cache.values.length) }, dSeen = multiplyBack(dh, tape.seen, W.o, heads, dW.o), dQuery = attentionBack(dSeen, tape.query, cache, back, places, tape.chances), [dKey, dv] = [back.keys, back.values].map((all) => gathered(all, places, cache));
+      const dq = normedBack(turned(dQuery, places, -1), tape.q, W.qNorm, dW.qNorm), dk = normedBack(turned(dKey, places, -1), tape.k, W.kNorm, dW.kNorm), dx = multiplyBack(dq, tape.x, W.q, width, dW.q);
+      add(dx, multiplyBack(dk, tape.x, W.k, width, dW.k));
+      add(dx, multiplyBack(dv, tape.x, W.v, width, dW.v));
+      add(dh, normedBack(dx, tape.h, W.input, dW.input));
+    }
+    tokens.forEach(
+      (token, r) => add(d.embedding.subarray(token * width, (token + 1) * width), dh.subarray(r * width, (r + 1) * width))
+    );
+    return flat2;
+  }
+  /**
+   * Answers to prompts, at temperature 1, as { prompt, answer } in tokens; `uniforms(text, most)` gives each answer its
+   * random numbers, one a token. Each prompt is read once, and its answers share what was read.
+   */
+  sample(prompts, times, most3, uniforms2) {
+    const longest = Math.max(...prompts.map((prompt) => prompt.length)) + most3, caches = this.cache(prompts.length * times, longest), texts = prompts.flatMap((prompt) => Array.from({ length: times }, () => ({ prompt, answer: [] }))), random = texts.map((_, text2) => uniforms2(text2, most3));
+    const tokens = prompts.flat(), places = prompts.flatMap((prompt, i2) => prompt.map((_, position) => ({ text: i2 * times, position })));
+    let { scores } = this.forward(tokens, places, caches), end = -1;
+    const ends3 = prompts.map((prompt) => end += prompt.length);
+    for (const { keys, values, width } of caches)
+      for (const kept of [keys, values])
+        prompts.forEach((_, i2) => {
+          const from = i2 * times * longest * width;
+          for (let k = 1; k < times; k++) kept.copyWithin(from + k * longest * width, from, from + longest * width);
+        });
+    let live = texts.map((_, text2) => [text2, ends3[Math.floor(text2 / times)]]);
+    for (let t = 0; t < most3; t++) {
+      for (const [text2, row2] of live) texts[text2].answer.push(drawn(this.chances(scores, row2), random[text2][t]));
+      live = live.filter(([text2]) => !ENDS.includes(texts[text2].answer[t])).map(([text2], row2) => [text2, row2]);
+      if (!live.length || t === most3 - 1) break;
+      ({ scores } = this.forward(
+        live.map(([text2]) => texts[text2].answer[t]),
+        live.map(([text2]) => ({ text: text2, position: texts[text2].prompt.length + t })),
+        caches
+      ));
+    }
+    return texts;
+  }
+  chances(scores, row2) {
+    const chance = Float64Array.from(scores.subarray(row2 * this.vocabulary, (row2 + 1) * this.vocabulary)), most3 = chance.reduce((a, b) => Math.max(a, b));
+    let sum = 0;
+    for (let i2 = 0; i2 < chance.length; i2++) sum += chance[i2] = Math.exp(chance[i2] - most3);
+    for (let i2 = 0; i2 < chance.length; i2++) chance[i2] /= sum;
+    return chance;
+  }
+  /**
+   * The gradient of the loss of the lab's trainer: minus advantage times log-probability, as a mean over all tokens of the
+   * answers; `policy_gradient_loss` of lab/llm/train/token_loss.py where nothing is clipped. `total` counts those tokens,
+   * where these texts are a part of a step.
+   */
+  gradient(texts, advantages, total2 = texts.reduce((sum, { answer }) => sum + answer.length, 0)) {
+    const every2 = texts.map(({ prompt, answer }) => [...prompt, ...answer]), places = every2.flatMap((tokens, text2) => tokens.map((_, position) => ({ text: text2, position }))), longest = Math.max(...every2.map((tokens) => tokens.length)), { scores, tape } = this.forward(every2.flat(), places, this.cache(texts.length, longest)), dScores = new Float32Array(scores.length);
+    let row2 = 0;
+    texts.forEach(({ prompt, answer }, text2) => {
+      row2 += prompt.length - 1;
+      for (const token of answer) {
+        const share3 = advantages[text2] / total2, slopes = this.chances(scores, row2).map((chance, i2) => share3 * (chance - (i2 === token ? 1 : 0)));
+        dScores.set(slopes, row2++ * this.vocabulary);
+      }
+      row2++;
+    });
+    return this.backward(dScores, tape);
+  }
+  /** A step of AdamW as torch takes it: gradients clipped to norm 1, and matrices decay; the trainer's numbers. */
+  step(gradient2, rate, { betas: [b1, b2] = [0.9, 0.999], eps = 1e-8, decay = 0.01, norm = 1 } = {}) {
+    this.moments ??= [new Float32Array(this.flat.length), new Float32Array(this.flat.length)];
+    const { flat: flat2 } = this, [m, v] = this.moments, length = Math.sqrt(gradient2.reduce((sum, g) => sum + g * g, 0)), clip = Math.min(1, norm / (length + 1e-6));
+    this.steps++;
+    const [c1, c2] = [1 - b1 ** this.steps, 1 - b2 ** this.steps];
+    for (const { shape, data_offsets } of Object.values(this.first.tensors)) {
+      const keep = shape.length > 1 ? 1 - rate * decay : 1;
+      for (let i2 = data_offsets[0] / 4; i2 < data_offsets[1] / 4; i2++) {
+        const g = gradient2[i2] * clip;
+        m[i2] = b1 * m[i2] + (1 - b1) * g;
+        v[i2] = b2 * v[i2] + (1 - b2) * g * g;
+        flat2[i2] = flat2[i2] * keep - rate / c1 * m[i2] / (Math.sqrt(v[i2] / c2) + eps);
+      }
+    }
+    return length;
+  }
+};
+function drawn(chance, u) {
+  let token = 0;
+  for (let reach = chance[0]; token < chance.length - 1 && u >= reach; reach += chance[token]) token++;
+  return token;
+}
+function gathered(all, places, { longest, width }) {
+  const rows = new Float32Array(places.length * width);
+  places.forEach(({ text: text2, position }, r) => {
+    const slot = (text2 * longest + position) * width;
+    rows.set(all.subarray(slot, slot + width), r * width);
+  });
+  return rows;
+}
+
 // toy.js
 var M0 = 3528531795;
 var M1 = 3449720151;
@@ -6804,8 +7143,8 @@ function features(problems, shared2) {
   });
 }
 var even = (problems) => Array.from({ length: problems }, (_, x2) => {
-  const share2 = problems > 1 ? x2 / (problems - 1) : 0;
-  return logit2(HARDEST) * (1 - share2) + share2 * logit2(EASIEST);
+  const share3 = problems > 1 ? x2 / (problems - 1) : 0;
+  return logit2(HARDEST) * (1 - share3) + share3 * logit2(EASIEST);
 });
 var Policy = class {
   constructor({
@@ -6985,23 +7324,23 @@ function combined(rows, weights) {
 }
 function mix(every2, all, slack) {
   const chance = every2.filter((_, c) => all[c] > 0), times = all.filter((count) => count > 0);
-  const problems = total(times), share2 = times.map((t) => t / problems), width = chance[0].length;
+  const problems = total(times), share3 = times.map((t) => t / problems), width = chance[0].length;
   let mass = new Float64Array(width).fill(1 / width);
   for (let step = 0; ; step++) {
     if (step === STEPS) throw new Error("the pass rates do not settle: give counts of fewer different sizes");
     const mixed = product(chance, mass), ratio = chance.map((row2, c) => row2.map((value) => value / mixed[c]));
-    if (Math.max(...combined(ratio, share2)) <= 1 + EXCESS) break;
-    const columns2 = Array.from(mass, () => new Float64Array(share2.length + 1).fill(1));
+    if (Math.max(...combined(ratio, share3)) <= 1 + EXCESS) break;
+    const columns2 = Array.from(mass, () => new Float64Array(share3.length + 1).fill(1));
     ratio.forEach((row2, c) => {
-      const root = Math.sqrt(share2[c]);
+      const root = Math.sqrt(share3[c]);
       for (let i2 = 0; i2 < width; i2++) columns2[i2][c] = root * (row2[i2] - 2);
     });
-    let newton = nonNegative(columns2, [...share2.map(() => 0), 1]);
+    let newton = nonNegative(columns2, [...share3.map(() => 0), 1]);
     const size2 = total(newton);
     newton = newton.map((value) => value / size2);
-    const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share2[c] * value));
+    const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share3[c] * value));
     let length = 0.99;
-    while (total(change.map((value, c) => share2[c] * Math.log1p(length * value))) < 0.1 * length * rise) length /= 2;
+    while (total(change.map((value, c) => share3[c] * Math.log1p(length * value))) < 0.1 * length * rise) length /= 2;
     mass = mass.map((value, i2) => value + length * (newton[i2] - value));
   }
   if (!slack) return mass;
@@ -7009,10 +7348,10 @@ function mix(every2, all, slack) {
   let smooth = new Float64Array(width).fill(1 / width);
   for (; ; ) {
     const mixed = product(chance, smooth);
-    if (total(share2.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
+    if (total(share3.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
     const factor2 = combined(
       chance,
-      share2.map((s, c) => s / mixed[c])
+      share3.map((s, c) => s / mixed[c])
     );
     smooth = smooth.map((value, i2) => value * factor2[i2]);
   }
@@ -7097,7 +7436,7 @@ var divided = (values) => {
   const sum = values.reduce((a, b) => a + b);
   return values.map((value) => value / sum);
 };
-function drawn(pi, { temperature, top_p }) {
+function drawn2(pi, { temperature, top_p }) {
   const heated = divided(pi.map((chance) => chance ** (1 / temperature))), order = [...heated.keys()].sort((i2, j) => heated[j] - heated[i2] || i2 - j);
   let before = 0;
   const kept = new Array(pi.length).fill(0);
@@ -7110,7 +7449,7 @@ function drawn(pi, { temperature, top_p }) {
 var acceptance = ({ false_positive, false_negative }, answers) => row(answers, (y) => y ? false_positive : 1 - false_negative);
 function kinds(pi, recipe) {
   const accepts = acceptance(recipe, pi.length);
-  return drawn(pi, recipe).flatMap((chance, y) => [
+  return drawn2(pi, recipe).flatMap((chance, y) => [
     [y, 1, chance * accepts[y]],
     [y, 0, chance * (1 - accepts[y])]
   ]).filter(([, , chance]) => chance > 0);
@@ -7128,14 +7467,14 @@ function counted2(recipe, N2) {
     );
   return found;
 }
-var policy = ({ wrong }, p) => [p, ...WRONG2[wrong].map((share2) => share2 * (1 - p))];
+var policy = ({ wrong_answers }, p) => [p, ...WRONG2[wrong_answers].map((share3) => share3 * (1 - p))];
 var meanTokens = ({ right_tokens, wrong_tokens }, p) => p * right_tokens + (1 - p) * wrong_tokens;
 function law(recipe, sequences2, p) {
   const { updates, clipped, averaged, same_temperature } = recipe, N2 = sequences2[0].length, pi = policy(recipe, p), heat = same_temperature ? recipe.temperature : 1, rows = kinds(pi, recipe), answers = rows.map(([y]) => y), rewards = rows.map(([, reward]) => reward), logChances = Float64Array.from(rows, ([, , chance]) => Math.log(chance)), unit = averaged ? meanTokens(recipe, p) : 1, rate = recipe.step * unit, tokens = answers.map((y) => averaged ? y ? recipe.wrong_tokens : recipe.right_tokens : 1), low = clipped ? 1 - recipe.clip : -Infinity, high2 = clipped ? 1 + recipe.clip_high : Infinity, [a1, a0] = successFailure(sequences2), start2 = Float64Array.from(pi, Math.log), old = softmax(start2, heat, new Float64Array(pi.length)), logFactorials = row(N2 + 1, () => 0);
   for (let n = 1; n <= N2; n++) logFactorials[n] = logFactorials[n - 1] + Math.log(n);
   const mean3 = new Float64Array(pi.length), logits = new Float64Array(pi.length), now = new Float64Array(pi.length), pull = new Float64Array(pi.length), worth = new Float64Array(rows.length);
   let odds = 0;
-  function add(counts2) {
+  function add2(counts2) {
     let log = logFactorials[N2], K = 0, isDead = true;
     for (let k = 0; k < counts2.length; k++) {
       log += counts2[k] * logChances[k] - logFactorials[counts2[k]];
@@ -7169,7 +7508,7 @@ function law(recipe, sequences2, p) {
     for (let y = 0; y < logits.length; y++) mean3[y] += chance * (logits[y] - start2[y]) / (rate * updates);
     odds += chance * (logOdds2(logits) - logOdds2(start2));
   }
-  everyGroup(N2, rows.length, add);
+  everyGroup(N2, rows.length, add2);
   const up = gradient(pi, row(pi.length, (y) => Number(y === 0))), along = gradient(pi, acceptance(recipe, pi.length)), rewarded = part(mean3, along), unrewarded = mean3.map((value, y) => value - rewarded * along[y]);
   return { weight: unit * part(mean3, up), drift: size(unrewarded) / size(mean3), odds };
 }
@@ -7264,8 +7603,8 @@ function ofConfig(name, text2) {
       said2 += `, norm_adv_by_std_in_grpo=${typeof scaled === "string" ? scaled : written(scaled)}`;
       spec = scaled ? "grpo(ddof=1, eps=1e-06)" : "dr_grpo";
     } else if (chosen2.startsWith("lab.")) {
-      const { of, ...options } = isObject2(algorithm.lab) ? algorithm.lab : {}, kept = Object.entries(options).filter(([option]) => !NOT_OF_THE_ESTIMATOR.includes(option)), parts = [...of === void 0 ? [] : [of], ...kept.map(([option, value]) => `${option}=${written(value)}`)];
-      spec = chosen2.slice("lab.".length) + (parts.length ? `(${parts.join(", ")})` : "");
+      const { of, ...options } = isObject2(algorithm.lab) ? algorithm.lab : {}, kept = Object.entries(options).filter(([option]) => !NOT_OF_THE_ESTIMATOR.includes(option)), parts2 = [...of === void 0 ? [] : [of], ...kept.map(([option, value]) => `${option}=${written(value)}`)];
+      spec = chosen2.slice("lab.".length) + (parts2.length ? `(${parts2.join(", ")})` : "");
     }
   } else return null;
   return { spec, note: `trained with ${spec || "no estimator of here"} (${said2}), by ${name}` };
@@ -7406,6 +7745,9 @@ var TASKS = {
   read: async ({ files, said: said2, settings }) => settled(await readFiles(files, said2), settings && settingsWeighting(settings.name, await settings.text())),
   settle: ({ counts: counts2 }) => settled(counts2),
   laws: ({ recipe, sequences: sequences2, p }) => sequences2.map((each) => laws(recipe, each, p)),
+  /** Answers of a language model to the prompts from number `first` on, each with random numbers of its own. */
+  answer: ({ model, prompts, first, times, most: most3, seed, step }) => new LanguageModel(model).sample(prompts, times, most3, (text2) => uniforms(seed, step, first * times + text2, most3)),
+  slope: ({ model, texts, advantages, total: total2 }) => new LanguageModel(model).gradient(texts, advantages, total2),
   /** The masses of draws `from` and as many of the next as a moment allows, up to `to`; none of a file before the last. */
   draws({ number: number2, from, to }) {
     const began = performance.now(), masses = [];
@@ -7555,9 +7897,9 @@ var keepsSome = (gate, N2) => keeps(gate, N2).includes(1);
 function behind(grid, sequences2, gate) {
   const N2 = sequences2[0].length, kept = keeps(gate, N2), [a1, a0] = successFailure(sequences2);
   const gap = row(N2, (j) => kept[j + 1] * a1[j + 1] - kept[j] * a0[j]);
-  const weight2 = expect(grid.table(N2 - 1), gap), share2 = expect(grid.table(N2), kept);
-  if (gate.name !== "redraw") return { weight: weight2, cost: share2.map(() => N2), kept: share2 };
-  return { weight: weight2.map((w, i2) => w / share2[i2]), cost: share2.map((m) => N2 / m), kept: share2.map(() => 1) };
+  const weight2 = expect(grid.table(N2 - 1), gap), share3 = expect(grid.table(N2), kept);
+  if (gate.name !== "redraw") return { weight: weight2, cost: share3.map(() => N2), kept: share3 };
+  return { weight: weight2.map((w, i2) => w / share3[i2]), cost: share3.map((m) => N2 / m), kept: share3.map(() => 1) };
 }
 var GATED = {
   weight: (grid, sequences2, gate) => behind(grid, sequences2, gate).weight,
@@ -7600,10 +7942,10 @@ var GateControl = class {
     this.high.show(high2);
     const keepsNone = !keepsSome(parseGate(gate), N2);
     this.said.className = keepsNone ? "fault" : "rules";
-    const where = quantity in GATED ? " Bold: behind the gate." : " It is drawn for weight and contrast.", drawn2 = name === "none" ? "" : where;
+    const where = quantity in GATED ? " Bold: behind the gate." : " It is drawn for weight and contrast.", drawn3 = name === "none" ? "" : where;
     write(
       this.said,
-      keepsNone ? `This gate keeps no group of ${N2} rollouts: raise N, or widen it.` : `${MEANING[name]}${drawn2}`
+      keepsNone ? `This gate keeps no group of ${N2} rollouts: raise N, or widen it.` : `${MEANING[name]}${drawn3}`
     );
   }
 };
@@ -7741,13 +8083,13 @@ var CurveList = class {
   }
   adder(kind) {
     const starts = offered(this.table);
-    const add = () => {
+    const add2 = () => {
       const spec = starts[menu.value];
       menu.selectedIndex = 0;
       this.put([...this.specs, spec].slice(-MOST));
     };
     const choices = Object.keys(starts).map((name) => h("option", { value: name }, name));
-    const menu = h("select", { class: "add", "aria-label": `add an ${kind}`, onchange: add });
+    const menu = h("select", { class: "add", "aria-label": `add an ${kind}`, onchange: add2 });
     menu.append(h("option", { value: "" }, `+ add an ${kind}`), ...choices);
     return menu;
   }
@@ -7888,11 +8230,13 @@ var state_default = {
     averaged: false,
     right_tokens: 10,
     wrong_tokens: 20,
-    wrong: "two",
+    wrong_answers: "two",
+    estimator: "rloo",
+    wrong: 0,
     theme: "auto"
   },
   choices: {
-    panel: ["curves", "draw", "recipe", "files", "toy"],
+    panel: ["curves", "draw", "recipe", "files", "toy", "verifier"],
     quantity: ["weight", "objective", "efficiency", "mass", "contrast"],
     x: ["log", "deep", "linear", "logit"],
     y: ["log", "linear"],
@@ -7900,7 +8244,8 @@ var state_default = {
     start: ["even", "own"],
     equal: ["length", "rate"],
     across: ["steps", "rollouts"],
-    wrong: ["one", "two"],
+    wrong_answers: ["one", "two"],
+    estimator: ["rloo", "grpo", "maxrl"],
     theme: ["auto", "light", "dark"]
   },
   wholes: {
@@ -7917,6 +8262,7 @@ var state_default = {
   reals: {
     length: [1e-3, 1],
     rate: [1e-3, 10],
+    wrong: [0, 0.5],
     step: [1e-3, 1],
     clip: [0, 1],
     clip_high: [0, 10],
@@ -8203,12 +8549,12 @@ var CurvesPanel = class {
       );
     }
     this.found = found;
-    const drawn2 = [];
+    const drawn3 = [];
     this.lines.forEach((line, i2) => {
       const { y, limit: limit3, gated } = found[i2], { color, dash, label: label2 } = line;
-      if (line.waiting) drawn2.push({ x: [], y: [], color, dash, width: 2.2, label: line.label, name: line.spec });
+      if (line.waiting) drawn3.push({ x: [], y: [], color, dash, width: 2.2, label: line.label, name: line.spec });
       if (line.kind === "objective" && limit3)
-        drawn2.push({
+        drawn3.push({
           x: p,
           y: limit3,
           color,
@@ -8219,12 +8565,12 @@ var CurvesPanel = class {
         });
       if (line.kind === "curve" && y) {
         if (state.limits && limit3)
-          drawn2.push({ x: p, y: limit3, color, dash: [2, 3], width: 1, name: `limit ${line.spec}` });
+          drawn3.push({ x: p, y: limit3, color, dash: [2, 3], width: 1, name: `limit ${line.spec}` });
         const plain3 = { x: p, y, color, dash, name: line.spec };
-        if (!gated) drawn2.push({ ...plain3, width: 2.2, label: label2 });
+        if (!gated) drawn3.push({ ...plain3, width: 2.2, label: label2 });
         else {
-          drawn2.push({ ...plain3, width: 1, opacity: 0.85 });
-          drawn2.push({ x: p, y: gated, color, dash, width: 2.6, label: label2, name: this.recipe(line, state) });
+          drawn3.push({ ...plain3, width: 1, opacity: 0.85 });
+          drawn3.push({ x: p, y: gated, color, dash, width: 2.6, label: label2, name: this.recipe(line, state) });
         }
       }
     });
@@ -8233,7 +8579,7 @@ var CurvesPanel = class {
       {
         x: { kind: kindOf2(state.x), domain: SPAN[state.x], label: "pass rate p" },
         y: { kind, domain, label: NAMES2[quantity] + unit },
-        lines: drawn2,
+        lines: drawn3,
         named: true,
         mark: this.at
       },
@@ -8475,8 +8821,8 @@ var DrawPanel = class {
     const here = Math.round(p * (COUNT - 1)), [from, start2] = this.before ?? [here, w], points = [...state.points];
     const value = Number(w.toPrecision(3));
     for (let i2 = Math.min(from, here); i2 <= Math.max(from, here); i2++) {
-      const share2 = here === from ? 1 : (i2 - from) / (here - from);
-      points[i2] = Number((start2 + share2 * (value - start2)).toPrecision(3));
+      const share3 = here === from ? 1 : (i2 - from) / (here - from);
+      points[i2] = Number((start2 + share3 * (value - start2)).toPrecision(3));
     }
     this.before = [here, value];
     this.frozen ??= this.domain;
@@ -8848,13 +9194,13 @@ var FilesPanel = class {
     this.open(tables.length ? tables : this.files);
   }
   /** Show what `read` resolves to, see `settled` of work.js: that of a file, unless another was given meanwhile. */
-  async open(files, read = () => this.read(files)) {
+  async open(files, read2 = () => this.read(files)) {
     const turn = this.turn = {};
     this.files = files;
     this.fault.textContent = "";
     this.notes.textContent = files ? `reading ${files.map(({ name }) => name).join(", ")} …` : "";
     try {
-      const counts2 = await read();
+      const counts2 = await read2();
       if (turn !== this.turn) return;
       this.counts = counts2;
       this.source = files && { files, said: this.said() };
@@ -8945,8 +9291,8 @@ var FilesPanel = class {
     if (exact) return paragraphs;
     const sum = (values) => values.reduce((all, value, i2) => all + times[i2] * value, 0), groups2 = sum(n.map(() => 1)), problems = this.counts.problems ?? groups2, isAgain = problems < groups2, least2 = n.reduce((a, b) => Math.min(a, b)), dead2 = sum(n.map((size2, i2) => Number(correct[i2] === 0 || correct[i2] === size2)));
     if (meaning2) {
-      const read = Object.entries(meaning2).map(([role, said2]) => h("p", {}, `${role}: ${said2}`));
-      paragraphs.unshift(h("details", {}, h("summary", {}, `How these ${isAgain ? `${groups2} groups of ` : ""}${problems} problems are read`), ...read));
+      const read2 = Object.entries(meaning2).map(([role, said2]) => h("p", {}, `${role}: ${said2}`));
+      paragraphs.unshift(h("details", {}, h("summary", {}, `How these ${isAgain ? `${groups2} groups of ` : ""}${problems} problems are read`), ...read2));
     }
     return [
       ...paragraphs,
@@ -8965,11 +9311,11 @@ var FilesPanel = class {
   /** What the training's weighting was, and a table of it and of the estimators on the page. */
   weighting() {
     if (!this.counts.trained) return [];
-    const { spec, note } = this.counts.trained, { edges } = this.found, percent3 = edges.map((edge) => format(100 * edge)), specs = [.../* @__PURE__ */ new Set([spec, ...this.lines.map((line) => line.spec)])].filter(isWeighed), shares2 = specs.map((one2) => weightShares(this.counts, lifted(one2) ?? one2, edges)), head = [h("th", { scope: "col" }, "K/n, %"), ...specs.map((one2) => h("th", { scope: "col" }, one2))], rows = edges.slice(1).map(
+    const { spec, note } = this.counts.trained, { edges } = this.found, percent4 = edges.map((edge) => format(100 * edge)), specs = [.../* @__PURE__ */ new Set([spec, ...this.lines.map((line) => line.spec)])].filter(isWeighed), shares2 = specs.map((one2) => weightShares(this.counts, lifted(one2) ?? one2, edges)), head = [h("th", { scope: "col" }, "K/n, %"), ...specs.map((one2) => h("th", { scope: "col" }, one2))], rows = edges.slice(1).map(
       (_, i2) => h(
         "tr",
         {},
-        h("th", { scope: "row" }, `${percent3[i2]}–${percent3[i2 + 1]}`),
+        h("th", { scope: "row" }, `${percent4[i2]}–${percent4[i2 + 1]}`),
         ...shares2.map((bins) => h("td", {}, bins[i2].toFixed(3)))
       )
     );
@@ -8989,7 +9335,7 @@ var FilesPanel = class {
   render(state) {
     const { found, lines } = this, theme = this.app.theme(), bins = found.problems.length, blue = this.app.color("#0072b2");
     this.notes.replaceChildren(...this.words(), ...this.weighting());
-    const percent3 = found.edges.map((edge) => format(100 * edge)), ticks = found.problems.map((_, i2) => [i2 + 0.5, `${percent3[i2]}–${percent3[i2 + 1]}`]);
+    const percent4 = found.edges.map((edge) => format(100 * edge)), ticks = found.problems.map((_, i2) => [i2 + 0.5, `${percent4[i2]}–${percent4[i2 + 1]}`]);
     const x2 = { kind: "linear", domain: [0, bins], label: "pass rate p, %", ticks };
     const style = looks(lines.map(({ name }) => name)).map((look) => ({ ...look, color: this.app.color(look.color) }));
     const whiskers = (pairs, place) => (pairs ?? []).map(([low, high2], i2) => ({ x: place(i2), low, high: high2 }));
@@ -9155,7 +9501,7 @@ var PLAIN = {
   right_tokens: 10,
   wrong_tokens: 20
 };
-var PARTS = [...Object.keys(PLAIN), "wrong"];
+var PARTS = [...Object.keys(PLAIN), "wrong_answers"];
 var EXAMPLES = {
   "one update": {},
   "64 updates": { updates: 64 },
@@ -9167,7 +9513,7 @@ var EXAMPLES = {
 var recipeOf = (state) => Object.fromEntries(PARTS.map((name) => [name, state[name]]));
 var isPlacebo = ({ false_positive, false_negative }) => Math.abs(1 - false_positive - false_negative) < 1e-9;
 var isOffPolicy = ({ temperature, top_p, same_temperature }) => top_p < 1 || temperature !== 1 && !same_temperature;
-var percent = (share2) => Number.isFinite(share2) ? `${format(Number((100 * share2).toFixed(6)), 3)} %` : "–";
+var percent = (share3) => Number.isFinite(share3) ? `${format(Number((100 * share3).toFixed(6)), 3)} %` : "–";
 function meaning(recipe, p) {
   const { updates, clipped, false_positive: a, false_negative: b, temperature, top_p, averaged } = recipe, { right_tokens: right, wrong_tokens: wrong } = recipe, said2 = [];
   if (isPlacebo(recipe)) said2.push("A placebo: the verdicts know nothing of the answer, and no pass rate is climbed.");
@@ -9212,7 +9558,7 @@ var RecipePanel = class {
       right_tokens: bar("right_tokens", "Tokens of a right answer", 1, 1e3, 1, { scale: LOG(1, 1e3) }),
       wrong_tokens: bar("wrong_tokens", "Tokens of a wrong answer", 1, 1e3, 1, { scale: LOG(1, 1e3) })
     };
-    this.switches = Object.fromEntries(["clipped", "heated", "averaged", "wrong"].map((name) => [name, h("div")]));
+    this.switches = Object.fromEntries(["clipped", "heated", "averaged", "wrong_answers"].map((name) => [name, h("div")]));
     this.axes = h("div", { class: "row options" });
     this.said = h("p", { class: "meaning", "aria-live": "polite" });
     this.fault = h("p", { class: "fault", role: "alert" });
@@ -9251,7 +9597,7 @@ var RecipePanel = class {
         h("h3", {}, "Tokens of the loss"),
         [switches.averaged, bars.right_tokens.element, bars.wrong_tokens.element],
         h("h3", {}, "Wrong answers"),
-        switches.wrong
+        switches.wrong_answers
       ),
       this.stage = h(
         "section",
@@ -9334,8 +9680,13 @@ var RecipePanel = class {
         (value) => store.set({ averaged: value === "true" })
       )
     ]);
-    rebuild(switches.wrong, state.wrong, () => [
-      segmented("wrong answers", { one: "one", two: "two, 7 to 3" }, state.wrong, (wrong) => store.set({ wrong }))
+    rebuild(switches.wrong_answers, state.wrong_answers, () => [
+      segmented(
+        "wrong answers",
+        { one: "one", two: "two, 7 to 3" },
+        state.wrong_answers,
+        (wrong_answers) => store.set({ wrong_answers })
+      )
     ]);
     rebuild(this.axes, [state.x, state.y], () => [
       h("span", { class: "caption" }, "p"),
@@ -9469,14 +9820,14 @@ var RecipePanel = class {
   }
 };
 function python(spec, N2, recipe, p) {
-  const { updates, clipped, averaged, temperature, wrong } = recipe, short2 = (x2) => Number(x2.toPrecision(12)), L = short2(meanTokens(recipe, p)), parts = { updates, rate: short2(recipe.step * (averaged ? L : 1)) };
-  if (clipped) Object.assign(parts, { clip: recipe.clip, clip_high: recipe.clip_high });
-  for (const name of ["false_positive", "false_negative"]) if (recipe[name]) parts[name] = recipe[name];
-  if (temperature !== 1) parts.temperature = temperature;
-  if (temperature !== 1 && recipe.same_temperature) parts.score_temperature = temperature;
-  if (recipe.top_p < 1) parts.top_p = recipe.top_p;
-  if (averaged) parts.aggregation = '"sequence-mean"';
-  const { right_tokens, wrong_tokens } = recipe, others = wrong === "one" ? "" : `, "b" * ${wrong_tokens}`, texts = averaged ? `, answers=["r" * ${right_tokens}, "a" * ${wrong_tokens}${others}]` : "", chances = policy(recipe, p).map(short2).join(", "), right = wrong === "one" ? "1, 0" : "1, 0, 0", given = Object.entries(parts).map(([name, value]) => `${name}=${value}`);
+  const { updates, clipped, averaged, temperature, wrong_answers } = recipe, short2 = (x2) => Number(x2.toPrecision(12)), L = short2(meanTokens(recipe, p)), parts2 = { updates, rate: short2(recipe.step * (averaged ? L : 1)) };
+  if (clipped) Object.assign(parts2, { clip: recipe.clip, clip_high: recipe.clip_high });
+  for (const name of ["false_positive", "false_negative"]) if (recipe[name]) parts2[name] = recipe[name];
+  if (temperature !== 1) parts2.temperature = temperature;
+  if (temperature !== 1 && recipe.same_temperature) parts2.score_temperature = temperature;
+  if (recipe.top_p < 1) parts2.top_p = recipe.top_p;
+  if (averaged) parts2.aggregation = '"sequence-mean"';
+  const { right_tokens, wrong_tokens } = recipe, others = wrong_answers === "one" ? "" : `, "b" * ${wrong_tokens}`, texts = averaged ? `, answers=["r" * ${right_tokens}, "a" * ${wrong_tokens}${others}]` : "", chances = policy(recipe, p).map(short2).join(", "), right = wrong_answers === "one" ? "1, 0" : "1, 0, 0", given = Object.entries(parts2).map(([name, value]) => `${name}=${value}`);
   return `import lab; lab.recipe(${JSON.stringify(spec)}, N=${N2}, ${given.join(", ")}).on(lab.SoftmaxPolicy([${chances}], [${right}]${texts})).weight${averaged ? ` * ${L}` : ""}`;
 }
 
@@ -9538,8 +9889,8 @@ function drag({ name, values, start: start2, ends: ends3, say }, change) {
   );
   return Object.assign(element, { show });
 }
-function percent2(share2, figures = share2 < 0.01 || share2 > 0.99 ? 1 : 0) {
-  const value = 100 * share2;
+function percent2(share3, figures = share3 < 0.01 || share3 > 0.99 ? 1 : 0) {
+  const value = 100 * share3;
   if (value === 0 || value === 100) return `${value} %`;
   if (value > 0 && value < 0.05) return "less than 0.1 %";
   if (value < 100 && value >= 99.95) return "more than 99.9 %";
@@ -9964,7 +10315,7 @@ var ToyPanel = class {
   }
   /** What the weight w_N predicts that problems have gained since the start, beside what they have. */
   compare(style, theme) {
-    const compared = this.runs.map((run) => run.gains()), [first] = compared, every2 = compared.flatMap(({ parts }) => parts.flatMap(({ predicted, low, high: high2 }) => [predicted, low, high2])), place = (i2, k) => i2 + 0.42 + 0.16 * k, both = (draw2) => compared.flatMap(({ parts }, k) => parts.map((part2, i2) => draw2(part2, i2, k))), name = (k) => this.found[k].label;
+    const compared = this.runs.map((run) => run.gains()), [first] = compared, every2 = compared.flatMap(({ parts: parts2 }) => parts2.flatMap(({ predicted, low, high: high2 }) => [predicted, low, high2])), place = (i2, k) => i2 + 0.42 + 0.16 * k, both = (draw2) => compared.flatMap(({ parts: parts2 }, k) => parts2.map((part2, i2) => draw2(part2, i2, k))), name = (k) => this.found[k].label;
     this.gain.draw(
       {
         x: {
@@ -9974,9 +10325,9 @@ var ToyPanel = class {
           ticks: first.parts.map(({ start: start2 }, i2) => [i2 + 0.5, format(start2, 2)]).filter((_, i2) => i2 % (this.gain.element.clientWidth < NARROW ? 3 : 1) === 0)
         },
         y: { kind: "linear", domain: niceDomain([0, ...every2], "linear"), label: "gain in pass rate" },
-        lines: compared.map(({ parts }, k) => ({
-          x: parts.map((_, i2) => place(i2, k)),
-          y: parts.map(({ predicted }) => predicted),
+        lines: compared.map(({ parts: parts2 }, k) => ({
+          x: parts2.map((_, i2) => place(i2, k)),
+          y: parts2.map(({ predicted }) => predicted),
           color: style[k].color,
           dash: style[k].dash,
           label: `${name(k)}, predicted`
@@ -10060,7 +10411,7 @@ var Run = class {
   }
   /** Of all problems and of PARTS of them: the pass rate at the start, the gain predicted, and the seeds' mean and range. */
   gains() {
-    const [start2] = this.history, predicted = this.forecast.at(-1), parts = Math.min(PARTS2, start2.length), edge = (i2) => Math.floor(i2 * start2.length / parts);
+    const [start2] = this.history, predicted = this.forecast.at(-1), parts2 = Math.min(PARTS2, start2.length), edge = (i2) => Math.floor(i2 * start2.length / parts2);
     const between = (from, to) => {
       const of = (p) => mean2(p.slice(from, to)), begin = of(start2), each = this.latest.map((p) => of(p) - begin);
       return {
@@ -10073,7 +10424,7 @@ var Run = class {
     };
     return {
       all: between(0, start2.length),
-      parts: Array.from({ length: parts }, (_, i2) => between(edge(i2), edge(i2 + 1)))
+      parts: Array.from({ length: parts2 }, (_, i2) => between(edge(i2), edge(i2 + 1)))
     };
   }
   /** Some 120 of the steps, the last one with them: enough for a line. */
@@ -10093,8 +10444,408 @@ var Run = class {
   }
 };
 
+// verifier.js
+var ANSWERS3 = 16;
+var MOST3 = 40;
+var RATE = 5e-4;
+var FILE2 = "tiny-language-model.js";
+var SEEDS = { practised: 0, others: 1, ticks: 2 };
+var HELPERS = Math.max(1, Math.min(8, (globalThis.navigator?.hardwareConcurrency ?? 2) - 1));
+var asked2 = (text2) => text2.split(" ").map((one2) => {
+  const [sum, gold] = one2.split("=");
+  return { question: `${sum}=?`, gold };
+});
+var QUESTIONS = {
+  practised: asked2(
+    "8*4+9=41 7*6+5=47 4+2*4=12 4*3+2=14 (3+7)*6=60 (9+5)*3=42 (2+9)*7=77 5*6-7=23 2*6+3=15 9+8-2=15 (8+7)*7=105 (6+3)*4=36 2*7+5=19 2+9*4=38 2*9-6=12 4*3+7=19"
+  ),
+  others: asked2(
+    "(8-2)*2=12 6+2-4=4 3*5-9=6 2+8*2=18 (6-5)*7=7 9+8-8=9 8+2-6=4 3*9-5=22 4*2-5=3 8+4-6=6 5*4+3=23 7*9-5=58 (6-4)*3=6 4*4-2=14 (3+4)*8=56 7+8-3=12"
+  )
+};
+var isRight = (text2, gold) => text2.match(/.*\\boxed\{([^}]*)\}/s)?.[1].trim() === gold;
+function beside() {
+  return new Promise((resolve3, reject) => {
+    const script = document.createElement("script");
+    script.src = FILE2;
+    script.onload = () => {
+      script.remove();
+      resolve3(Uint8Array.from(atob(globalThis.labLanguageModel), (letter) => letter.charCodeAt(0)).buffer);
+    };
+    script.onerror = () => reject(new Error(`the model is not beside this page, as ${FILE2}`));
+    document.head.append(script);
+  });
+}
+var Practice = class {
+  constructor(buffer) {
+    this.first = read(buffer);
+    this.helpers = Array.from({ length: HELPERS }, () => new Work());
+    this.before = null;
+  }
+  /** Give `task` a part of the items each; the answers in the order of the items. */
+  split(items, task) {
+    const size2 = Math.ceil(items.length / HELPERS), parts2 = this.helpers.map((helper, i2) => [helper, items.slice(i2 * size2, (i2 + 1) * size2), i2 * size2]);
+    return Promise.all(parts2.filter(([, part2]) => part2.length).map((one2) => task(...one2)));
+  }
+  /** Sixteen answers to each question of a kind, as { prompt, answer, text, right }. */
+  async answers(flat2, kind, step) {
+    const parts2 = await this.split(
+      QUESTIONS[kind],
+      (helper, part2, first) => helper.ask("answer", {
+        ...{ model: { ...this.first, flat: flat2 }, first, step, times: ANSWERS3, most: MOST3, seed: SEEDS[kind] },
+        prompts: part2.map(({ question }) => encode(`${question}
+`))
+      })
+    ), all = parts2.flat();
+    return QUESTIONS[kind].map(
+      ({ gold }, i2) => all.slice(i2 * ANSWERS3, (i2 + 1) * ANSWERS3).map((one2) => {
+        const text2 = decode2(one2.answer);
+        return { ...one2, text: text2, right: isRight(text2, gold) };
+      })
+    );
+  }
+};
+var passes = (groups2) => {
+  const share3 = (act) => groups2.reduce((sum, group2) => sum + act(group2), 0) / groups2.length;
+  return [
+    share3((group2) => group2.filter(({ right }) => right).length / group2.length),
+    share3((group2) => Number(group2.some(({ right }) => right)))
+  ];
+};
+var Run2 = class {
+  constructor(practice, sequences2, wrong) {
+    Object.assign(this, { practice, wrong, step: 0, points: [] });
+    this.paid = successFailure(sequences2);
+    this.model = new LanguageModel(practice.first);
+  }
+  /** The model answers, with the same random numbers at a step of any run; other questions have the same at every step. */
+  async answer() {
+    const { practice, step } = this;
+    if (step > 0 || !practice.before) {
+      const both = [
+        await practice.answers(this.model.flat, "practised", step),
+        await practice.answers(this.model.flat, "others", 0)
+      ];
+      if (step === 0) practice.before = both;
+      this.both = both;
+    } else this.both = practice.before;
+    this.groups = this.both[0];
+    this.ticks = this.groups.map(() => null);
+    this.points.push({ practised: passes(this.both[0]), others: passes(this.both[1]) });
+  }
+  /** Ticks for a question, of which each is wrong with the chance of the run. */
+  tick(question) {
+    const luck = uniforms(SEEDS.ticks, this.step, question, ANSWERS3);
+    this.ticks[question] = this.groups[question].map(({ right }, i2) => right !== luck[i2] < this.wrong);
+  }
+  /** One step of AdamW on the ticks; questions without are ticked here. Then the model answers again. */
+  async learn() {
+    const [right, wrong] = this.paid, paid = this.groups.flatMap((group2, question) => {
+      if (!this.ticks[question]) this.tick(question);
+      const ticks = this.ticks[question], K = ticks.filter(Boolean).length;
+      return group2.map(({ prompt, answer }, i2) => ({ prompt, answer, advantage: ticks[i2] ? right[K] : wrong[K] }));
+    }), total2 = paid.reduce((sum, { answer }) => sum + answer.length, 0), heard2 = paid.filter(({ advantage }) => advantage !== 0), parts2 = await this.practice.split(
+      heard2,
+      (helper, part2) => helper.ask("slope", {
+        model: { ...this.practice.first, flat: this.model.flat },
+        texts: part2,
+        advantages: part2.map(({ advantage }) => advantage),
+        total: total2
+      })
+    );
+    const none = new Float32Array(this.model.flat.length);
+    this.model.step(
+      parts2.reduce((sum, part2) => sum.map((x2, i2) => x2 + part2[i2]), none),
+      RATE
+    );
+    this.step++;
+    await this.answer();
+  }
+};
+
+// panel_verifier.js
+var NAMES3 = { rloo: "RLOO", grpo: "GRPO", maxrl: "MaxRL" };
+var KINDS2 = { practised: "The sixteen questions that it practises", others: "Sixteen others, which it never practises" };
+var MANY2 = 10;
+var share = (x2) => x2.toFixed(2);
+var percent3 = (x2) => `${Math.round(100 * x2)} %`;
+var VerifierPanel = class {
+  constructor(app) {
+    this.app = app;
+    const { store } = app;
+    Object.assign(this, {
+      practice: null,
+      runs: /* @__PURE__ */ new Map(),
+      run: null,
+      question: 0,
+      busy: "",
+      going: false,
+      seconds: null
+    });
+    const button = (words, act, more = {}) => h("button", { type: "button", onclick: act, ...more }, words);
+    this.load = button("Load the model (2.2 MB)", () => this.open(beside()), { class: "primary" });
+    this.file = h("input", {
+      type: "file",
+      accept: ".safetensors",
+      "aria-label": "model.safetensors",
+      onchange: () => this.file.files.length && this.open(this.file.files[0].arrayBuffer())
+    });
+    this.elsewhere = h(
+      "p",
+      { class: "rules first", hidden: true },
+      "Choose the file data/models/tiny/model.safetensors of the lab: ",
+      this.file
+    );
+    this.estimator = h("div", { class: "first" });
+    this.wrong = slider(
+      "Ticks made for you that are wrong",
+      store.state.wrong,
+      { least: 0, most: 0.5, step: 0.05, hint: "0.1: one in ten", first: true },
+      (wrong) => store.set({ wrong })
+    );
+    this.buttons = {
+      learn: button("Take the step", () => this.go(1), { class: "primary" }),
+      many: button(`${MANY2} steps, ticked for me`, () => this.go(MANY2)),
+      stop: button("Stop", () => this.going = false),
+      begin: button("Begin again", () => this.begin())
+    };
+    this.clock = h("output", { class: "where first" });
+    this.fault = h("p", { class: "fault first", role: "alert" });
+    this.head = h("h3");
+    this.sheet = h("div", { class: "sheet" });
+    this.charts = Object.fromEntries(
+      Object.entries(KINDS2).map(([kind, words]) => [
+        kind,
+        new Chart({ label: `pass@1 and pass@16 by step: ${words}`, height: 0.62, least: 200 })
+      ])
+    );
+    this.found = h("p", { class: "meaning", role: "status" });
+    const turn = (by) => () => {
+      this.question = (this.question + by + QUESTIONS.practised.length) % QUESTIONS.practised.length;
+      this.render();
+    };
+    this.stage = h(
+      "section",
+      { class: "stage", hidden: true },
+      h(
+        "div",
+        { class: "row" },
+        button("‹", turn(-1), { "aria-label": "previous question" }),
+        button("›", turn(1), { "aria-label": "next question" }),
+        this.head,
+        button("Tick for me", () => {
+          this.run.tick(this.question);
+          this.render();
+        })
+      ),
+      this.sheet,
+      h(
+        "div",
+        { class: "pair" },
+        Object.entries(KINDS2).map(([kind, words]) => h("div", {}, h("h3", {}, words), this.charts[kind].element))
+      ),
+      this.found,
+      app.saver(
+        () => this.charts.practised,
+        () => this.columns(),
+        "verifier"
+      )
+    );
+    this.element = h(
+      "div",
+      { class: "panel" },
+      h(
+        "section",
+        { class: "controls", "aria-label": "the training" },
+        h(
+          "p",
+          { class: "first" },
+          "A language model of 412,800 weights answers sixteen questions, sixteen times each. ",
+          h("b", {}, "You say which answers are right"),
+          ", and this page computes the gradient and moves the model."
+        ),
+        h("div", { class: "row first" }, this.load),
+        this.elsewhere,
+        this.estimator,
+        this.wrong.element,
+        this.work = h("div", { class: "row first", hidden: true }, Object.values(this.buttons)),
+        this.clock,
+        this.fault,
+        h("p", { class: "rules" }, RULES)
+      ),
+      this.stage
+    );
+  }
+  /** Take in the model's file, and let it answer for the first time. */
+  async open(file) {
+    if (this.busy) return;
+    await this.during("reading the model", async () => {
+      try {
+        this.practice = new Practice(await file);
+      } catch (error) {
+        this.elsewhere.hidden = false;
+        throw new Error(`no model was read: ${error.message}`);
+      }
+    });
+    if (this.practice) this.choose();
+  }
+  /** Do what takes seconds; `words` say what it is, and a fault becomes a sentence. */
+  async during(words, act) {
+    this.busy = words;
+    write(this.fault, "");
+    this.app.refresh();
+    const began = performance.now();
+    try {
+      await act();
+      this.seconds = (performance.now() - began) / 1e3;
+    } catch (error) {
+      this.going = false;
+      write(this.fault, error.message);
+    }
+    this.busy = "";
+    this.app.refresh();
+  }
+  get key() {
+    const { estimator, wrong } = this.app.store.state;
+    return `${estimator} ${wrong}`;
+  }
+  /** The run of the estimator and the share of wrong ticks on the screen; a new one begins at the model as it was made. */
+  async choose() {
+    const { key } = this, { estimator, wrong } = this.app.store.state;
+    if (!this.practice || this.busy || this.going || this.run?.key === key) return;
+    if (!this.runs.has(key)) {
+      const run = new Run2(this.practice, this.app.estimator(estimator, ANSWERS3).sequences, wrong);
+      Object.assign(run, {
+        key,
+        name: estimator,
+        label: NAMES3[estimator] + (wrong ? `, ${percent3(wrong)} of ticks wrong` : "")
+      });
+      this.runs.set(key, run);
+      await this.during("the model answers", () => run.answer());
+      if (!run.points.length) this.runs.delete(key);
+    }
+    if (!this.runs.has(key)) return;
+    this.run = this.runs.get(key);
+    this.app.refresh();
+  }
+  begin() {
+    if (this.busy || !this.run) return;
+    this.runs.delete(this.run.key);
+    this.run = null;
+    this.choose();
+  }
+  async go(steps) {
+    const { run } = this;
+    if (!run || this.busy) return;
+    this.going = true;
+    for (let i2 = 0; i2 < steps && this.going; i2++) {
+      await this.during(steps > 1 ? `step ${i2 + 1} of ${steps}` : "the step", () => run.learn());
+      this.question = (this.question + 1) % QUESTIONS.practised.length;
+    }
+    this.going = false;
+    this.app.refresh();
+  }
+  update(state) {
+    const { store } = this.app;
+    rebuild(this.estimator, state.estimator, () => [
+      segmented("estimator", NAMES3, state.estimator, (estimator) => store.set({ estimator }))
+    ]);
+    this.wrong.show(state.wrong);
+    if (this.run && this.run.key !== this.key) this.going = false;
+    if (this.practice) this.choose();
+    this.render();
+  }
+  render() {
+    const { run, app, busy } = this;
+    this.load.hidden = this.practice !== null;
+    this.load.setAttribute("aria-disabled", String(Boolean(busy)));
+    if (this.practice) this.elsewhere.hidden = true;
+    this.stage.hidden = this.work.hidden = !run;
+    for (const name of ["learn", "many", "begin"])
+      this.buttons[name].setAttribute("aria-disabled", String(Boolean(busy)));
+    this.buttons.stop.setAttribute("aria-disabled", String(!this.going));
+    const took = this.seconds === null ? "" : `; the last took ${this.seconds.toFixed(1)} s`;
+    write(this.clock, busy ? `${busy} …` : run ? `${run.label}: step ${run.step}${took}` : "");
+    if (run) {
+      this.answers(run);
+      this.draw();
+    }
+    app.drawn();
+  }
+  /** The sixteen answers to the question on the screen, each a button to tick. */
+  answers(run) {
+    const { question } = QUESTIONS.practised[this.question], group2 = run.groups[this.question], ticks = run.ticks[this.question];
+    write(
+      this.head,
+      `Question ${this.question + 1} of ${QUESTIONS.practised.length}: ${question} Tick the right answers.`
+    );
+    rebuild(
+      this.sheet,
+      [run.key, run.step, this.question, ticks],
+      () => group2.map(
+        ({ text: text2 }, i2) => h(
+          "button",
+          {
+            type: "button",
+            "aria-pressed": String(Boolean(ticks?.[i2])),
+            onclick: () => {
+              const ticks2 = this.run.ticks[this.question] ??= group2.map(() => false);
+              ticks2[i2] = !ticks2[i2];
+              this.render();
+            }
+          },
+          h("span", { "aria-hidden": "true" }, ticks?.[i2] ? "✓" : ""),
+          h("code", {}, text2 || "(nothing)")
+        )
+      )
+    );
+  }
+  draw() {
+    const { app, run } = this, runs2 = [...this.runs.values()].filter(({ step, key }) => step > 0 || key === run.key), last2 = Math.max(MANY2, ...runs2.map(({ step }) => step));
+    for (const [kind, chart] of Object.entries(this.charts)) {
+      const lines = runs2.flatMap(
+        ({ points, label: label2, name, wrong }) => [16, 1].map((tries, j) => ({
+          x: points.map((_, step) => step),
+          y: points.map((point) => point[kind][1 - j]),
+          color: app.color(LOOKS[name][0]),
+          dash: wrong ? [5, 3] : [],
+          width: j ? 1.4 : 2.8,
+          label: `${label2}, pass@${tries}`
+        }))
+      );
+      const dots2 = lines.filter(({ x: x2 }) => x2.length === 1).map(({ x: x2, y, color }) => ({ x: x2[0], y: y[0], color }));
+      chart.draw(
+        {
+          x: { kind: "linear", domain: [0, last2], label: "step" },
+          y: { kind: "linear", domain: [0, 1], label: "pass@1 (thin), pass@16 (thick)" },
+          lines,
+          dots: dots2
+        },
+        app.theme()
+      );
+    }
+    const [first, now] = [run.points[0], run.points.at(-1)], told3 = (kind) => [0, 1].map((k) => `pass@${k ? 16 : 1} ${share(first[kind][k])} → ${share(now[kind][k])}`).join(", ");
+    write(
+      this.found,
+      `${run.label}, ${run.step} ${run.step === 1 ? "step" : "steps"}. Practised: ${told3("practised")}. Others: ${told3("others")}.`
+    );
+  }
+  columns() {
+    const columns2 = {
+      step: [...this.runs.values()].reduce((all, { points }) => points.length > all.length ? points : all, []).map((_, i2) => i2)
+    };
+    for (const { label: label2, points } of this.runs.values())
+      for (const kind of Object.keys(KINDS2))
+        [1, 16].forEach((tries, k) => {
+          columns2[`${label2}, ${kind}, pass@${tries}`] = points.map((point) => point[kind][k]);
+        });
+    return columns2;
+  }
+};
+var RULES = `Answers are drawn at temperature 1, with the same random numbers for every estimator. A right answer moves the model towards itself, a wrong one away; by how much, the estimator says. The step is that of the lab's trainer: AdamW, rate ${RATE}, gradients clipped to 1. Questions that you leave unticked are ticked for you. A step takes seconds on a fast machine, half a minute on a slow one. What to expect, from ten steps in torch on these questions, with one seed and 32 answers to each other question: on the others pass@1 goes from 0.25 to 0.32 (RLOO), 0.38 (GRPO), 0.34 (MaxRL); pass@16 first rises from 0.85 to 0.90, by the second step, and then drains to 0.76, 0.74, 0.78. With one tick in ten wrong RLOO ends at 0.24 and 0.70. Between estimators sixteen questions cannot tell.`;
+
 // history.js
-var MOST3 = 200;
+var MOST4 = 200;
 var VIEWS = ["panel", "theme"];
 var History = class {
   constructor(store) {
@@ -10133,7 +10884,7 @@ var History = class {
     this.undone = [];
     const step = this.done.at(-1);
     if (step && this.gesture && step.gesture === this.gesture) step.after = state;
-    else this.done = [...this.done, { before, after: state, gesture: this.gesture }].slice(-MOST3);
+    else this.done = [...this.done, { before, after: state, gesture: this.gesture }].slice(-MOST4);
   }
   undo() {
     this.go(this.done, this.undone, "before");
@@ -10186,7 +10937,8 @@ var PANELS = {
   draw: "Draw your own",
   recipe: "In practice",
   files: "Your pass rates",
-  toy: "Live toy"
+  toy: "Live toy",
+  verifier: "Be the verifier"
 };
 var Explorer = class {
   /** `kernel`: the lab in a notebook (see kernel.js), or null where the page stands alone. */
@@ -10309,7 +11061,14 @@ var Explorer = class {
   }
   /** A panel by name, made when it is first needed. */
   panel(name) {
-    const kinds2 = { curves: CurvesPanel, draw: DrawPanel, recipe: RecipePanel, files: FilesPanel, toy: ToyPanel };
+    const kinds2 = {
+      curves: CurvesPanel,
+      draw: DrawPanel,
+      recipe: RecipePanel,
+      files: FilesPanel,
+      toy: ToyPanel,
+      verifier: VerifierPanel
+    };
     if (!this.panels[name]) {
       this.panels[name] = new kinds2[name](this);
       this.body.append(this.panels[name].element);
@@ -10502,7 +11261,7 @@ var Authority = class {
     clearTimeout(this.timer);
     const specs = panel.lines?.filter(({ sequences: sequences2, kind }) => sequences2 && kind !== "objective").map(({ spec }) => spec);
     if (!specs) return this.design(panel, state, badge);
-    const missing2 = (isGated(state) ? ["none", state.gate] : ["none"]).map((gate) => [gate, specs.filter((spec) => !this.get(spec, { ...state, gate }, state.quantity))]).filter(([, asked2]) => asked2.length);
+    const missing2 = (isGated(state) ? ["none", state.gate] : ["none"]).map((gate) => [gate, specs.filter((spec) => !this.get(spec, { ...state, gate }, state.quantity))]).filter(([, asked3]) => asked3.length);
     if (!missing2.length) return;
     write(badge, "");
     this.timer = setTimeout(
@@ -10671,7 +11430,7 @@ var dead = {
     const picture = new Picture(
       "share of groups that are all wrong, mixed and all right, by pass rate",
       (width, height) => {
-        const N2 = view.value, left = 46, right = width - 10, top = 8, base = height - 44, x2 = (value) => left + AXIS.at(value) * (right - left), y = (share2) => base - share2 * (base - top);
+        const N2 = view.value, left = 46, right = width - 10, top = 8, base = height - 44, x2 = (value) => left + AXIS.at(value) * (right - left), y = (share3) => base - share3 * (base - top);
         const area = (low, high2, name) => {
           const way = (f, points) => points.map((value) => `${x2(value).toFixed(1)} ${y(f(value)).toFixed(1)}`).join("L");
           return svg("path", { d: `M${way(low, p)}L${way(high2, p.toReversed())}z`, class: name });
@@ -10683,9 +11442,9 @@ var dead = {
           area(() => 0, wrong, "dead-wrong"),
           area(wrong, solved2, "alive"),
           area(solved2, () => 1, "dead-right"),
-          ...[0, 0.5, 1].flatMap((share2) => [
-            svg("line", { x1: left, x2: right, y1: y(share2), y2: y(share2), class: share2 ? "grid" : "axis" }),
-            label(percent2(share2), left - 6, y(share2) + 4, { "text-anchor": "end", class: "small" })
+          ...[0, 0.5, 1].flatMap((share3) => [
+            svg("line", { x1: left, x2: right, y1: y(share3), y2: y(share3), class: share3 ? "grid" : "axis" }),
+            label(percent2(share3), left - 6, y(share3) + 4, { "text-anchor": "end", class: "small" })
           ]),
           ...POPULATION.map(
             (value) => svg("line", { x1: x2(value), x2: x2(value), y1: base + 2, y2: base + 9, class: "tick" })
@@ -10813,8 +11572,8 @@ var draw = {
         if (!before) drawings.push(points());
         const here = Math.round(p * (P2.length - 1)), [from, start2] = before ?? [here, w], value = Math.min(HIGHEST, Math.max(0, w)), next = [...points()];
         for (let i2 = Math.min(from, here); i2 <= Math.max(from, here); i2++) {
-          const share2 = here === from ? 1 : (i2 - from) / (here - from);
-          next[i2] = Number((start2 + share2 * (value - start2)).toPrecision(3));
+          const share3 = here === from ? 1 : (i2 - from) / (here - from);
+          next[i2] = Number((start2 + share3 * (value - start2)).toPrecision(3));
         }
         before = [here, value];
         chosen2 = here;
@@ -11209,15 +11968,15 @@ var FANS = [
 ];
 
 // scene_fan.js
-var share = (thousandths) => thousandths.map((value) => value / 1e3);
+var share2 = (thousandths) => thousandths.map((value) => value / 1e3);
 function stopped({ means, stops }, part2) {
   const [seen, middle2, low, high2] = stops[part2], end = seen + low.length;
   return {
     seen,
     end,
-    before: share(means.slice(0, seen)),
-    rest: share(means.slice(seen, end)),
-    ...Object.fromEntries(Object.entries({ middle: middle2, low, high: high2 }).map(([name, values]) => [name, share(values)]))
+    before: share2(means.slice(0, seen)),
+    rest: share2(means.slice(seen, end)),
+    ...Object.fromEntries(Object.entries({ middle: middle2, low, high: high2 }).map(([name, values]) => [name, share2(values)]))
   };
 }
 var inside = (part2) => FANS.filter((training) => {
@@ -11250,7 +12009,7 @@ var fan = {
       picture.chart.theme = theme;
       return {
         x: { kind: "linear", domain: [1, FANS[chosen2].means.length], label: "visit of every problem" },
-        y: { kind: "linear", domain: niceDomain([0, ...share(FANS[chosen2].means), ...high2], "linear"), label: "right answers" },
+        y: { kind: "linear", domain: niceDomain([0, ...share2(FANS[chosen2].means), ...high2], "linear"), label: "right answers" },
         mark: seen,
         areas: [{ x: later, low: [last2, ...low], high: [last2, ...high2], color: blue }],
         lines: [
@@ -11407,14 +12166,14 @@ function readAddress(hash) {
   const scene = name === "" ? start : SCENES.find((one2) => one2.name === name);
   if (!scene)
     throw new Error(`the address names no scene '${name}'. There are: ${SCENES.map((one2) => one2.name).join(", ")}`);
-  const read = { scene, value: scene.drag.start, embed: false };
+  const read2 = { scene, value: scene.drag.start, embed: false };
   for (const fact of facts) {
     const [key, text2] = fact.split("=");
-    if (key === "embed" && text2 === void 0) read.embed = true;
-    else if (key === scene.key && text2 !== "" && scene.drag.values.includes(Number(text2))) read.value = Number(text2);
+    if (key === "embed" && text2 === void 0) read2.embed = true;
+    else if (key === scene.key && text2 !== "" && scene.drag.values.includes(Number(text2))) read2.value = Number(text2);
     else throw new Error(`the address says '${fact}'; this scene has ${scene.key} = ${scene.drag.values.join(", ")}`);
   }
-  return read;
+  return read2;
 }
 var writeAddress = (scene, value) => `#${scene.name}${value === scene.drag.start ? "" : `&${scene.key}=${value}`}`;
 function shared(scene, value) {
@@ -11446,17 +12205,17 @@ var Story = class {
   }
   /** Show what an address says; `focus` goes to the claim, so that it is read first. */
   show(hash, focus) {
-    let read;
+    let read2;
     this.fault.textContent = "";
     try {
-      read = readAddress(hash);
+      read2 = readAddress(hash);
     } catch (error) {
-      read = { scene: start, value: start.drag.start, embed: false };
+      read2 = { scene: start, value: start.drag.start, embed: false };
       this.fault.textContent = `${error.message}; this is the start instead`;
     }
-    const { scene, value } = read;
+    const { scene, value } = read2;
     Object.assign(this, { scene, value });
-    this.root.toggleAttribute("data-embed", this.embed || read.embed);
+    this.root.toggleAttribute("data-embed", this.embed || read2.embed);
     document.title = `${scene.title} · The explorer of the lab`;
     this.quiet(false);
     this.finding.textContent = "";
@@ -11547,7 +12306,7 @@ var Story = class {
       "div",
       { class: "steps" },
       before ? h("a", { class: "step", href: `#${before.name}` }, `← ${before.short}`) : h("span", {}),
-      after ? h("a", { class: "step next", href: `#${after.name}` }, `Next: ${after.short} →`) : h("a", { class: "step next", href: "#workbench" }, "Next: the workbench →")
+      after ? h("a", { class: "step next", href: `#${after.name}` }, `Next: ${after.short} →`) : h("a", { class: "step next", href: "#verifier" }, "Next: be the verifier →")
     );
   }
   footer() {
@@ -11599,7 +12358,7 @@ function render({ model, el }) {
   explorer.refresh();
   return () => root.remove();
 }
-var isWorkbench = (hash) => /^#(workbench$|\{|%7B)/i.test(hash);
+var isWorkbench = (hash) => /^#(workbench$|verifier$|\{|%7B)/i.test(hash);
 function open(main) {
   learn(JSON.parse(document.getElementById("lab-explorer-catalogue").textContent));
   makeWorkersOf(document.getElementById("lab-explorer-script").textContent);
@@ -11631,7 +12390,7 @@ function open(main) {
   show(false);
 }
 function openWorkbench(hash, embed) {
-  const stateOf = (hash2) => fromHash(/^#workbench$/i.test(hash2) ? "" : hash2);
+  const stateOf = (hash2) => /^#verifier$/i.test(hash2) ? checked({ panel: "verifier" }) : fromHash(/^#workbench$/i.test(hash2) ? "" : hash2);
   let store, fault = "";
   try {
     store = new Store(stateOf(hash));
@@ -11650,7 +12409,7 @@ function openWorkbench(hash, embed) {
       if (root.isConnected) history.replaceState(null, "", toHash(store.state) || "#workbench");
     }, 150);
   });
-  const read = (hash2) => {
+  const read2 = (hash2) => {
     try {
       store.set(stateOf(hash2));
     } catch (error) {
@@ -11659,7 +12418,7 @@ function openWorkbench(hash, embed) {
   };
   return {
     root,
-    read,
+    read: read2,
     refresh() {
       document.title = "The workbench · The explorer of the lab";
       if (!explorer.say.textContent) explorer.refresh();

@@ -1,7 +1,8 @@
-"""The explorer as one HTML file that opens from disk and makes no network request."""
+"""The explorer as one HTML file that opens from disk without a network, and a model beside it."""
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -11,15 +12,18 @@ from urllib.parse import quote
 
 from lab.explorer.page_catalogue import described, tables
 from lab.explorer.state import DEFAULTS, checked
+from lab.project import SHIPPED
 from lab.runs.run_folder import write_atomically
 
 HERE = Path(__file__).parent
-# The browser enforces it: no connection, no frame, no font, no script but the one inside, and no
-# worker but of text that it has made itself.
+# The browser enforces it: no connection, no frame, no font, no script but the one inside and those
+# beside it, and no worker but of text that it has made itself.
 POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
-    " blob:; worker-src blob:; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src 'unsafe-inline' 'self' file:; style-src 'unsafe-inline';"
+    " img-src data: blob:; worker-src blob:; base-uri 'none'; form-action 'none'"
 )
+# The model of the panel "Be the verifier". A page from disk may read no file, but run a script.
+MODEL = SHIPPED / "data" / "models" / "terse" / "model.safetensors"
 
 
 def html(specs: Iterable[str] = (), scenes: str = "") -> str:
@@ -31,12 +35,11 @@ def html(specs: Iterable[str] = (), scenes: str = "") -> str:
     catalogue = json.dumps(
         described() | {"tables": tables(specs)}, separators=(",", ":"), allow_nan=False
     )
-    style, story, script = (
+    style, story, script, page = (
         (HERE / name).read_text(encoding="utf-8")
-        for name in ("style.css", "story.css", "explorer.js")
+        for name in ("style.css", "story.css", "explorer.js", "page.html")
     )
-    template = Template((HERE / "page.html").read_text(encoding="utf-8"))
-    return template.substitute(
+    return Template(page).substitute(
         policy=POLICY,
         scenes=f'<meta name="lab-scenes" content="{scenes}">\n' if scenes else "",
         style=style + story,
@@ -46,17 +49,18 @@ def html(specs: Iterable[str] = (), scenes: str = "") -> str:
 
 
 def write(path: str | Path, state: Mapping[str, Any] | None = None, scenes: str = "") -> str:
-    """Write the page atomically to `path`; returns its address.
+    """Write the page atomically to `path`, and its model beside it; returns the page's address.
 
     With a `state` it is the address of the workbench that shows it, without one that of the story.
     `scenes`: see `html`.
     """
     whole = checked(state or {})
-    changed = {key: value for key, value in whole.items() if value != DEFAULTS[key]}
     path = Path(path).resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
+    weights = base64.b64encode(MODEL.read_bytes()).decode()
+    beside = path.with_name("tiny-language-model.js")
+    write_atomically(beside, f'globalThis.labLanguageModel = "{weights}";\n')
     write_atomically(path, html([*whole["curves"], whole["left"], whole["right"]], scenes))
-    if not changed:
-        return path.as_uri() + ("#workbench" if state else "")
-    fragment = quote(json.dumps(changed, separators=(",", ":")), safe=",:")
-    return f"{path.as_uri()}#{fragment}"
+    if changed := {key: value for key, value in whole.items() if value != DEFAULTS[key]}:
+        return f"{path.as_uri()}#{quote(json.dumps(changed, separators=(',', ':')), safe=',:')}"
+    return path.as_uri() + ("#workbench" if state else "")

@@ -148,11 +148,9 @@ def _option(parameter: inspect.Parameter, control: dict[str, Any] | None) -> dic
 
 def _is_text(value: Any) -> bool:
     """Whether JSON holds the value of an option."""
-    return (
-        value is None
-        or isinstance(value, (bool, int, str))
-        or (isinstance(value, float) and math.isfinite(value))
-    )
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, (int, str))
 
 
 def _look(name: str) -> list[Any]:

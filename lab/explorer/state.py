@@ -38,10 +38,8 @@ def checked(partial: Mapping[str, Any], own: Mapping[str, Any] = {}) -> dict[str
             if whole(key, value, least) > most:
                 raise LabError(f"{key} = {value}: it must be at most {most}")
         elif type(usual) in (bool, str) and type(value) is not type(usual):
-            raise LabError(
-                f"{key} = {value!r}: it must be"
-                f" {'True or False' if usual in (True, False) else 'text'}"
-            )
+            kind = "text" if isinstance(usual, str) else "True or False"
+            raise LabError(f"{key} = {value!r}: it must be {kind}")
         elif key == "gate" and value != "none":
             parse_gate(value)
     state = DEFAULTS | dict(partial)
@@ -51,9 +49,8 @@ def checked(partial: Mapping[str, Any], own: Mapping[str, Any] = {}) -> dict[str
             raise LabError(f"{key}: {len(specs)} are too many to tell apart, give at most {most}")
         for spec in specs:
             if not isinstance(spec, str):
-                raise LabError(
-                    f"{key}: found {type(spec).__name__}; give names, and estimators in own="
-                )
+                found = type(spec).__name__
+                raise LabError(f"{key}: found {found}; give names, and estimators in own=")
             if spec not in own:
                 read(spec)
     for key in ("left", "right"):

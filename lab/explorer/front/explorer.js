@@ -12,6 +12,7 @@ import { DrawPanel } from "./panel_draw.js";
 import { FilesPanel } from "./panel_files.js";
 import { RecipePanel } from "./panel_recipe.js";
 import { ToyPanel } from "./panel_toy.js";
+import { VerifierPanel } from "./panel_verifier.js";
 import { History } from "./history.js";
 import { saveCsv, savePng, saveSvg } from "./save.js";
 import { DEFAULTS, changes, toHash } from "./state.js";
@@ -22,6 +23,7 @@ const PANELS = {
   recipe: "In practice",
   files: "Your pass rates",
   toy: "Live toy",
+  verifier: "Be the verifier",
 };
 
 export class Explorer {
@@ -163,7 +165,14 @@ export class Explorer {
 
   /** A panel by name, made when it is first needed. */
   panel(name) {
-    const kinds = { curves: CurvesPanel, draw: DrawPanel, recipe: RecipePanel, files: FilesPanel, toy: ToyPanel };
+    const kinds = {
+      curves: CurvesPanel,
+      draw: DrawPanel,
+      recipe: RecipePanel,
+      files: FilesPanel,
+      toy: ToyPanel,
+      verifier: VerifierPanel,
+    };
     if (!this.panels[name]) {
       this.panels[name] = new kinds[name](this);
       this.body.append(this.panels[name].element);

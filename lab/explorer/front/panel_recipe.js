@@ -30,7 +30,7 @@ const PLAIN = {
   right_tokens: 10,
   wrong_tokens: 20,
 };
-const PARTS = [...Object.keys(PLAIN), "wrong"];
+const PARTS = [...Object.keys(PLAIN), "wrong_answers"];
 const EXAMPLES = {
   "one update": {},
   "64 updates": { updates: 64 },
@@ -106,7 +106,7 @@ export class RecipePanel {
       right_tokens: bar("right_tokens", "Tokens of a right answer", 1, 1000, 1, { scale: LOG(1, 1000) }),
       wrong_tokens: bar("wrong_tokens", "Tokens of a wrong answer", 1, 1000, 1, { scale: LOG(1, 1000) }),
     };
-    this.switches = Object.fromEntries(["clipped", "heated", "averaged", "wrong"].map((name) => [name, h("div")]));
+    this.switches = Object.fromEntries(["clipped", "heated", "averaged", "wrong_answers"].map((name) => [name, h("div")]));
     this.axes = h("div", { class: "row options" });
     this.said = h("p", { class: "meaning", "aria-live": "polite" });
     this.fault = h("p", { class: "fault", role: "alert" });
@@ -145,7 +145,7 @@ export class RecipePanel {
         h("h3", {}, "Tokens of the loss"),
         [switches.averaged, bars.right_tokens.element, bars.wrong_tokens.element],
         h("h3", {}, "Wrong answers"),
-        switches.wrong,
+        switches.wrong_answers,
       ),
       (this.stage = h(
         "section",
@@ -231,8 +231,10 @@ export class RecipePanel {
         store.set({ averaged: value === "true" }),
       ),
     ]);
-    rebuild(switches.wrong, state.wrong, () => [
-      segmented("wrong answers", { one: "one", two: "two, 7 to 3" }, state.wrong, (wrong) => store.set({ wrong })),
+    rebuild(switches.wrong_answers, state.wrong_answers, () => [
+      segmented("wrong answers", { one: "one", two: "two, 7 to 3" }, state.wrong_answers, (wrong_answers) =>
+        store.set({ wrong_answers }),
+      ),
     ]);
     rebuild(this.axes, [state.x, state.y], () => [
       h("span", { class: "caption" }, "p"),
@@ -394,7 +396,7 @@ export class RecipePanel {
 
 /** The line of Python that gives the weight of an estimator with the recipe at a pass rate. */
 export function python(spec, N, recipe, p) {
-  const { updates, clipped, averaged, temperature, wrong } = recipe,
+  const { updates, clipped, averaged, temperature, wrong_answers } = recipe,
     short = (x) => Number(x.toPrecision(12)),
     L = short(meanTokens(recipe, p)),
     parts = { updates, rate: short(recipe.step * (averaged ? L : 1)) };
@@ -405,10 +407,10 @@ export function python(spec, N, recipe, p) {
   if (recipe.top_p < 1) parts.top_p = recipe.top_p;
   if (averaged) parts.aggregation = '"sequence-mean"';
   const { right_tokens, wrong_tokens } = recipe,
-    others = wrong === "one" ? "" : `, "b" * ${wrong_tokens}`,
+    others = wrong_answers === "one" ? "" : `, "b" * ${wrong_tokens}`,
     texts = averaged ? `, answers=["r" * ${right_tokens}, "a" * ${wrong_tokens}${others}]` : "",
     chances = policy(recipe, p).map(short).join(", "),
-    right = wrong === "one" ? "1, 0" : "1, 0, 0",
+    right = wrong_answers === "one" ? "1, 0" : "1, 0, 0",
     given = Object.entries(parts).map(([name, value]) => `${name}=${value}`);
   return (
     `import lab; lab.recipe(${JSON.stringify(spec)}, N=${N}, ${given.join(", ")})` +

@@ -60,7 +60,7 @@ export function counted(recipe, N) {
 }
 
 /** The answers' chances, the right one first. */
-export const policy = ({ wrong }, p) => [p, ...WRONG[wrong].map((share) => share * (1 - p))];
+export const policy = ({ wrong_answers }, p) => [p, ...WRONG[wrong_answers].map((share) => share * (1 - p))];
 
 /** The mean tokens of an answer. */
 export const meanTokens = ({ right_tokens, wrong_tokens }, p) => p * right_tokens + (1 - p) * wrong_tokens;

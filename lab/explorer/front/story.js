@@ -180,7 +180,7 @@ export class Story {
       before ? h("a", { class: "step", href: `#${before.name}` }, `← ${before.short}`) : h("span", {}),
       after
         ? h("a", { class: "step next", href: `#${after.name}` }, `Next: ${after.short} →`)
-        : h("a", { class: "step next", href: "#workbench" }, "Next: the workbench →"),
+        : h("a", { class: "step next", href: "#verifier" }, "Next: be the verifier →"),
     );
   }
 

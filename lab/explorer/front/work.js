@@ -3,9 +3,11 @@
 import { decomposition } from "./design.js";
 import { readFiles } from "./files.js";
 import { learn, told } from "./given.js";
+import { LanguageModel } from "./language_model.js";
 import { condensed, mixing, resampled } from "./pass_rates.js";
 import { laws } from "./recipe.js";
 import { settingsWeighting } from "./settings.js";
+import { uniforms } from "./toy.js";
 import { trainedWeighting } from "./weighting.js";
 
 const SLICE = 25, // milliseconds of draws in one answer
@@ -38,6 +40,11 @@ const TASKS = {
     settled(await readFiles(files, said), settings && settingsWeighting(settings.name, await settings.text())),
   settle: ({ counts }) => settled(counts),
   laws: ({ recipe, sequences, p }) => sequences.map((each) => laws(recipe, each, p)),
+
+  /** Answers of a language model to the prompts from number `first` on, each with random numbers of its own. */
+  answer: ({ model, prompts, first, times, most, seed, step }) =>
+    new LanguageModel(model).sample(prompts, times, most, (text) => uniforms(seed, step, first * times + text, most)),
+  slope: ({ model, texts, advantages, total }) => new LanguageModel(model).gradient(texts, advantages, total),
 
   /** The masses of draws `from` and as many of the next as a moment allows, up to `to`; none of a file before the last. */
   draws({ number, from, to }) {
