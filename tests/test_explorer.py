@@ -149,9 +149,10 @@ def test_every_curve_behind_a_gate_is_that_of_the_lab_and_so_are_cost_and_share_
                 close(one, other)
 
 
-PLAIN = {"updates": 1, "step": 0.1, "clipped": True, "clip": 0.2, "clip_high": 0.2, "wrong_answers": "two"}
+PLAIN = {"updates": 1, "step": 0.1, "clipped": True, "clip": 0.2, "clip_high": 0.2}
 PLAIN |= {"false_positive": 0, "false_negative": 0, "temperature": 1, "top_p": 1, "averaged": False}
 PLAIN |= {"same_temperature": True, "right_tokens": 1, "wrong_tokens": 3}
+PLAIN |= {"wrong_answers": "two"}
 RECIPES = [
     {},
     {"updates": 40, "step": 0.3, "clip_high": 0.28},
@@ -576,7 +577,8 @@ def test_a_state_is_checked_alike_on_both_sides(front):
         {"limits": 1},
     ]
     bad += [{"points": ["x"] * 21}, {"formula": 3}, {"gate": "between(0.8, 0.2)"}, {"gate": 1}]
-    bad += [{"hasOwnProperty": 1}, {"updates": 0}, {"top_p": 0}, {"wrong_answers": "three"}, {"clipped": 1}]
+    bad += [{"hasOwnProperty": 1}, {"updates": 0}, {"top_p": 0}, {"clipped": 1}]
+    bad += [{"wrong_answers": "three"}]
     for one in bad:
         with pytest.raises(lab.LabError):
             checked(one)
