@@ -126,16 +126,18 @@ class _Comparison:
 
     def same(self, given: Answer, gold: Answer) -> bool:
         """Whether `given` means `gold`."""
-        if isinstance(gold, Choice):
-            return self._choice(given, gold)
-        if isinstance(given, Choice):
-            return given.rest is not None and self.same(given.rest, gold)
+        if isinstance(gold, Choice) and isinstance(given, Choice):
+            if given.letter != gold.letter or None in (given.rest, gold.rest):
+                return given.letter == gold.letter
+        if isinstance(gold, Choice) or isinstance(given, Choice):
+            said, wanted = (x.rest if isinstance(x, Choice) else x for x in (given, gold))
+            return said is not None and wanted is not None and self.same(said, wanted)
         if _is_nothing(given) or _is_nothing(gold):
             return _is_nothing(given) and _is_nothing(gold)
         if isinstance(gold, Words) or isinstance(given, Words):
             return self._words(given, gold)
         if isinstance(gold, Time) and not _may_be_ratio(gold, given):
-            return self._time(given, gold)
+            return isinstance(given, Time) and _same_time(given, gold)
         if _items(given, "matrix") or _items(gold, "matrix"):
             return self._alike(_rows(given), _rows(gold))
         if any(isinstance(side, Time) or _items(side, ":") for side in (given, gold)):
@@ -150,13 +152,6 @@ class _Comparison:
 
     def equal(self, a: Tree, b: Tree, tolerance: Fraction | None = None) -> bool:
         return same_value(a, b, self.seed, tolerance=tolerance)
-
-    def _choice(self, given: Answer, gold: Choice) -> bool:
-        if not isinstance(given, Choice):
-            return gold.rest is not None and self.same(given, gold.rest)
-        if given.letter != gold.letter or given.rest is None or gold.rest is None:
-            return given.letter == gold.letter
-        return self.same(given.rest, gold.rest)
 
     def _words(self, given: Answer, gold: Answer) -> bool:
         words, other = (gold, given) if isinstance(gold, Words) else (given, gold)
@@ -173,13 +168,6 @@ class _Comparison:
             return not other.others and other.tree == number(NUMBERS[text])
         # a word read as a product of letters
         return isinstance(other, Value) and not other.label and _letters(other.tree) == text
-
-    def _time(self, given: Answer, gold: Time) -> bool:
-        if not isinstance(given, Time):
-            return False
-        if replace(given, half="") == replace(gold, half=""):
-            return given.half == gold.half or not (given.half and gold.half)
-        return bool(gold.half or given.half) and _of_day(given) == _of_day(gold)
 
     def _ratio(self, given: Answer, gold: Answer) -> bool:
         first, second = _terms(given), _terms(gold)
@@ -227,13 +215,11 @@ class _Comparison:
         if isinstance(gold, Value) and isinstance(given, Several):
             if given.value:
                 return self._value(given.value, gold)  # P(5, 3) is 60
-            return (
-                given.brackets == "{}" and len(given.items) == 1 and self.same(given.items[0], gold)
-            )
-        if isinstance(given, Value) and isinstance(gold, Several) and len(gold.items) == 1:
-            return self.same(given, gold.items[0])
+            alone = _items(given, "{}")
+            return len(alone) == 1 and self.same(alone[0], gold)
         if not (isinstance(given, Several) and isinstance(gold, Several)):
-            return False
+            alone = gold.items if isinstance(gold, Several) and isinstance(given, Value) else ()
+            return len(alone) == 1 and self.same(given, alone[0])
         if given.label and gold.label and not _same_label(given.label, gold.label):
             return False
         mine, wanted = _names_of(given), _names_of(gold)
@@ -501,9 +487,12 @@ def _may_be_ratio(gold: Time, given: Answer) -> bool:
     return not (isinstance(given, Time) and (given.half or given.second))
 
 
-def _of_day(time: Time) -> tuple[int, int, int]:
-    hour = time.hour % 12 + (12 if time.half == "pm" else 0) if time.half else time.hour
-    return hour, time.minute, time.second
+def _same_time(given: Time, gold: Time) -> bool:
+    """Whether both are one time of the day; where one names no half of it, it may be either."""
+    hours = [t.hour % 12 + 12 * (t.half == "pm") if t.half else t.hour for t in (given, gold)]
+    open_half = not (given.half and gold.half)
+    same_hour = hours[0] == hours[1] or (open_half and given.hour == gold.hour)
+    return same_hour and (given.minute, given.second) == (gold.minute, gold.second)
 
 
 def _as_relation(answer: Answer) -> Relation | None:

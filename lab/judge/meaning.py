@@ -112,14 +112,11 @@ NUMBERS = {word: value for value, word in enumerate(_ONES)} | {
     for one in range(10)
 }
 _CHOICE = re.compile(
-    r"(?:(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?(?:\(\s*([A-J])\s*\)|([A-J])(?:\s*[).:]|$))\s*[.:]?\s*(.*)",
-    re.DOTALL,
+    r"(?s)(?:(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?(?:\(\s*([A-J])\s*\)|([A-J])(?:\s*[).:]|$))"
+    r"\s*[.:]?\s*(.*)"
 )
 _SIGN = re.compile(r"[-+*/^_!=<>,]|\\(?:cup|cap|in|cdot|times|le|ge)\b")
-_TIME = re.compile(
-    r"(\d{1,2})(?::([0-5]\d))?(?::([0-5]\d))?\s*"
-    r"(a\.?\s?m\.?|p\.?\s?m\.?)?", re.IGNORECASE
-)  # fmt: skip
+_TIME = re.compile(r"(?i)(\d{1,2})(?::([0-5]\d))?(?::([0-5]\d))?\s*([ap]\.?\s?m\.?)?")
 _BASE = re.compile(
     r"(-?)\s*[({]?\s*([0-9][0-9A-Z]*(?:[ ,][0-9A-Z]+)*(?:\.[0-9A-Z]+)?)\s*[)}]?\s*"
     r"(?:_\s*\{?\s*[(\[]?\s*(?:base\s*)?(\d{1,2}|[a-z]+)\s*[)\]]?\s*\}?"
@@ -130,29 +127,27 @@ _BASES = NUMBERS | {
 }  # fmt: skip
 _LETTERS = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*")
 _DEGREES = re.compile(
-    r"(?P<before>.*?[0-9})])\s*\^?\s*\\circ\s*(?P<scale>\\text\{\s*[CF]\s*\}|[CF])", re.DOTALL
+    r"(?s)(?P<before>.*?[0-9})])\s*\^?\s*\\circ\s*(?P<scale>\\text\{\s*[CF]\s*\}|[CF])"
 )
 _ASIDE = re.compile(r"\s*\b(?:(?:in )?total|altogether|each|left|remaining|(?:in |of )?profit)$")
 _SUCH = re.compile(r"(?:such|different|distinct|possible|more)\s+(?=[a-z])")
 _QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*\\text\{([A-Za-z ]+)\}")
 _QUANTITIES = re.compile(rf"(?:\s*{_QUANTITY.pattern}){{2,4}}\s*")
 _MONEY = re.compile(
-    rf"(?P<sign>-?)\s*\\(?P<before>{'|'.join(CURRENCIES)})(?![a-z])\s*(?P<amount>.*)"
-    rf"|(?P<number>.*)\\(?P<after>{'|'.join(CURRENCIES)})", re.DOTALL
-)  # fmt: skip
+    rf"(?s)(?P<sign>-?)\s*\\(?P<before>{'|'.join(CURRENCIES)})(?![a-z])\s*(?P<amount>.*)"
+    rf"|(?P<number>.*)\\(?P<after>{'|'.join(CURRENCIES)})"
+)
 _RATE = re.compile(r"(.*[0-9])\s*(?:\\text\{\s*)?(per [^{}]*)\}?")
 _BETWEEN = re.compile(r"\\text\{\s*,?\s*(or|and)\s*,?\s*\}|(?<![A-Za-z\\])(or|and)(?![A-Za-z])")
 _CONDITION = re.compile(r"\\\{\s*[a-z]\s*(?:\\in\s*\\setR\s*)?[|:]\s*(.*?)\s*\\\}", re.DOTALL)
 _NAMED = re.compile(r"[^-+0-9=<>|&][^=<>|&]*=\s*([^=]*)")
 _MATRIX = re.compile(
-    r"(?P<factor>.*?)(?:\\begin\{(?P<kind>[pbB]?(?:small)?matrix)\}(?P<cells>.*)\\end\{(?P=kind)\}"
-    r"|[(\[]\s*\\begin\{(?P<bare>array|(?:small)?matrix)\}\s*(?:\{[lcr| ]*\})?(?P<inside>.*)"
-    r"\\end\{(?P=bare)\}\s*[)\]])", re.DOTALL
-)  # fmt: skip
-_ROWS = re.compile(r"\\\\(?:\[[^\]]*\])?")  # \\ and \\[2mm] between rows
-_CASES = re.compile(
-    r"(?:(?P<label>[^=]*?)\s*=\s*)?\\begin\{cases\}(?P<rows>.*)\\end\{cases\}", re.DOTALL
+    r"(?s)(?P<factor>.*?)(?:\\begin\{(?P<kind>[pbB]?(?:small)?matrix)\}(?P<cells>.*)"
+    r"\\end\{(?P=kind)\}|[(\[]\s*\\begin\{(?P<bare>array|(?:small)?matrix)\}\s*"
+    r"(?:\{[lcr| ]*\})?(?P<inside>.*)\\end\{(?P=bare)\}\s*[)\]])"
 )
+_ROWS = re.compile(r"\\\\(?:\[[^\]]*\])?")  # \\ and \\[2mm] between rows
+_CASES = re.compile(r"(?s)(?:([^=]*?)\s*=\s*)?\\begin\{cases\}(.*)\\end\{cases\}")
 _IF = re.compile(r"(?<![A-Za-z])(?:if|for|when|where|is)(?![A-Za-z])")
 _RESIDUE = re.compile(
     r"(?:[A-Za-z]\s*\\equiv\s*(?P<value>-?[0-9]+)\s*(?:\\[pb]?mod\s*|\(\s*(?:\\[b]?mod\s*"
@@ -160,19 +155,16 @@ _RESIDUE = re.compile(
     r"\{?\s*(?P<modulus>[0-9]+)\s*\}?\s*\)?"
 )
 _QUANTIFIED = re.compile(
-    r"(?P<formula>.*?)\s*(?:[,;]\s*|(?=\())(?:\\text\{[^{}]*\}\s*)?\(?\s*(?P<letter>[a-z])\s*(?:\\in"
-    r"\s*\\setZ|\\text\{\s*(?:an |any |some |is an |is any )?integer\s*\})\s*\)?", re.DOTALL
-)  # fmt: skip
+    r"(?s)(?P<formula>.*?)\s*(?:[,;]\s*|(?=\())(?:\\text\{[^{}]*\}\s*)?\(?\s*(?P<letter>[a-z])\s*"
+    r"(?:\\in\s*\\setZ|\\text\{\s*(?:an |any |some |is an |is any )?integer\s*\})\s*\)?"
+)
 _LEAD = re.compile(  # what only leads to the answer: "So the answer is", "Ans:"
-    r"\A(?:(?:so|thus|hence|therefore)\b\s*,?\s*)?(?:(?:it is|this is|there (?:is|are))\b\s*|"
+    r"(?i)\A(?:(?:so|thus|hence|therefore)\b\s*,?\s*)?(?:(?:it is|this is|there (?:is|are))\b\s*|"
     r"(?:(?:the|our)\s+)?(?:(?:final|correct)\s+)*"
     r"(?:(?:answer|ans|solution|result|value)\s*(?:is\b\s*:?|equals\b|[:=])|ans\.)\s*)?"
-    r"(?:exactly\b)?",
-    re.IGNORECASE,
-)  # fmt: skip
-_CAPTION = re.compile(
-    r"\A(?:(?!option|choice)[A-Za-z]{2}[A-Za-z ]*:\s*|the [a-z ]+ (?:is|are)\b\s*)", re.IGNORECASE
+    r"(?:exactly\b)?"
 )
+_CAPTION = re.compile(r"(?i)\A(?:(?!option|choice)[a-z]{2}[a-z ]*:\s*|the [a-z ]+ (?:is|are)\b\s*)")
 _REALS_EXCEPT = re.compile(
     r"(?:\\text\{)?\s*all real(?:s| numbers) except(?: for)?\s*\}?\s*(?:[a-z]\s*=)?\s*(?=[^a-z]*$)"
 )
@@ -186,13 +178,12 @@ _TO = re.compile(
     r"\\text\{\s*(?:is )?to\s*\}|(?<![A-Za-z\\])(?:is )?to(?![A-Za-z])|\\text\{:\}|\\colon"
 )
 _POINT = re.compile(
-    r"(?:\\text\{\s*(?:the )?point\s*\}\s*)?"
+    r"(?si)(?:\\text\{\s*(?:the )?point\s*\}\s*)?"
     r"(?:\\text\{)?(?P<name>[A-Z]'*(?:_\{?[0-9]\}?)?)?\}?\s*:?\s*(?P<place>\(.*,.*\))",
-    re.DOTALL | re.IGNORECASE,
-)  # fmt: skip
+)
 _INFINITE: Tree = ("name", "infty")
 _REALS = Several("()", (Value(("-", _INFINITE)), Value(_INFINITE)))
-_PAIR = re.compile(r"(\\\{|[(\[])(.*)(\\\}|[)\]])", re.DOTALL)
+_PAIR = re.compile(r"(?s)(\\\{|[(\[])(.*)(\\\}|[)\]])")
 _CAPTIONED = re.compile(  # what a number may be said to be, and that is not read
     r"\\text\{(?!not?\b)\s*[A-Za-z][A-Za-z ]+\}[^\\]*|[A-Za-z]{6,}|\\frac\{d[a-z]?\}\{d[a-z]\}"
     r"|\\(?:sum|prod|int|lim|det|dim|deg|max|min|sup|inf|operatorname|set[A-Z]|Pr|#)(?![a-z])(?!.*\\not).*"
@@ -344,9 +335,9 @@ def _matrix(spelt: str) -> Several | None:
 def _cases(spelt: str) -> Answer | None:
     """A function by branches, as a set of pairs (formula, condition); or a system of equations."""
     match = _CASES.fullmatch(spelt)
-    if match is None or (match["label"] and not _label(match["label"], [])):
+    if match is None or (match[1] and not _label(match[1], [])):
         return None
-    rows = [row.strip() for row in _ROWS.split(match["rows"]) if row.strip()]
+    rows = [row.strip() for row in _ROWS.split(match[2]) if row.strip()]
     if not any("&" in row for row in rows):
         return _joined(", ".join(row.rstrip(",;. ") for row in rows))
     pairs = []

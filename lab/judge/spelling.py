@@ -37,12 +37,6 @@ def _plainer(around: str, marks: re.Match[str]) -> str:
     return around % plain
 
 
-def _chosen(match: re.Match[str]) -> str:
-    """The number of ways to choose k of n, in no order (C) or in order (P)."""
-    n, kind, k = match[1] or match[2], match[3], match[4] or match[5]
-    return rf"\binom{{{n}}}{{{k}}}" + ("" if kind == "C" else rf"\cdot {k}!")
-
-
 def _synonym(match: re.Match[str]) -> str:
     name = _SYNONYMS.get(match[1], match[1])
     return name if name in "<>|()i" else "\\" + name
@@ -50,39 +44,9 @@ def _synonym(match: re.Match[str]) -> str:
 
 # What is written, and what it becomes, one after the other.
 _REWRITTEN: list[tuple[re.Pattern[str], Any]] = [
-    (re.compile(written), meant)
-    for written, meant in (
-        (r"\\(?:text|mathrm)\{\s*¢\s*\}|\\(?:text)?cent(?![A-Za-z])|¢", r"\\text{ cents}"),
-        (r"\\math(?:bin|rel|ord|punct)\s*\{([^{}]*)\}", r"\1"),
-        (r",\s*\\!\s*(?=[0-9]{3})", ","),  # 10,\! 080
-        (r"\\(?:left|right)\s*\.|(?<!\\)\\!"
-         r"|\\(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|limits|nolimits|rm|bf|it"
-         r"|bfseries|tiny|small|large|Large|LARGE|huge|Huge|ensuremath)(?![A-Za-z])"
-         r"|\\phantom\s*\{[^{}]*\}|\\(?:text)?color\s*\{[A-Za-z0-9!]+\}", ""),
-        (r"(?<!\\)\\[,;: ]|~"
-         r"|\\(?:q?quad|enspace|thinspace|space|hspace\{[^{}]*\})(?![A-Za-z])", " "),
-        (r"\{([,:])\}", r"\1"),
-        (r"\\%", "%"),
-        (r"(?<!\\)\\[()\[\]]", ""),
-        (r"\\[dtc]frac(?![A-Za-z])", r"\\frac"),
-        (rf"\\operatorname\*?\s*\{{\s*({'|'.join(sorted(FUNCTIONS))})\s*\}}", r"\\\1 "),
-        (r"\\(?:math(?:rm|bf|it|sf)|boldsymbol|bm)\s+([A-Za-z])(?![A-Za-z])", r"\\text{\1}"),
-        (r"\\(?:text(?:bf|it|rm|normal|sf|tt)?|math(?:rm|bf|it|sf|tt|normal)|boldsymbol|bm|mbox|hbox"
-         r"|emph|bold)\s*\{", r"\\text{"),
-        (r"\\text\{\s*(sin|cos|tan|cis|ln|log|infinity)\s*\}", r"\\\1 "),
-        (r"(?<=[0-9])\s*\^?\s*\{?\s*\\text\{\s*(?:st|nd|rd|th)\s*\}\s*\}?", ""),
-        (r"\(\s*([A-Za-z])\s*\\circ\s*([A-Za-z])\s*\)\s*\(([^()]*)\)", r"\1(\2(\3))"),  # (g∘f)(x)
-        (r"\\mu\s*\\text\{\s*(?=[ms]\s*\})", r"\\text{u"),
-        (r"(\\text\{[A-Za-z /]+)\^\{(-?[0-9])\}(?=[^{}]*\})", r"\1^\2"),
-        (r"(?<=[0-9}])(\s*)\\frac\s*\{\s*\\text\{([^{}]*)\}\s*\}"  # \frac{\text{m}}{\text{s}}
-         r"\s*\{\s*\\text\{([^{}]*)\}\s*(\^\s*\{?[0-9]\}?)?\s*\}", r"\1\\text{\2/\3\4}"),
-        (r"(?:\{\s*\})?\s*[_^]\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))\s*(?:\\text\{)?([CP])\}?"  # _nC_k
-         r"\s*_\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))", _chosen),
-        (r"\\mathbb\s*\{?\s*([A-Z])\s*\}?", r"\\set\1 "),
-        (r"\\([A-Za-z]+)", _synonym),
-        (r"\^?\s*\{\s*\\circ\s*\}", r"^\\circ "),
-    )
-]  # fmt: skip
+    (re.compile(written.replace("FUNCTION", "|".join(sorted(FUNCTIONS)))), meant)
+    for written, meant in _FILE["rewritten"]
+] + [(re.compile(r"\\([A-Za-z]+)"), _synonym)]
 
 
 def spell(text: str) -> str:

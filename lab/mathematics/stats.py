@@ -39,8 +39,11 @@ POWER = 0.8  # the chance that a `detectable` effect is seen
 class Interval:
     """A number and its interval; `n` is the number of items on each axis that it is over.
 
-    >>> print(Interval(0.431, 0.402, 0.460, 0.95, {"problems": 1000}))
+    >>> interval = Interval(0.431, 0.402, 0.460, 0.95, {"problems": 1000})
+    >>> print(interval), print(f"{interval:+.2f}")
     0.431 [0.402, 0.460] (95% over 1000 problems)
+    +0.43 [+0.40, +0.46]
+    (None, None)
     """
 
     point: float
@@ -56,8 +59,12 @@ class Interval:
 
     def __str__(self) -> str:
         sizes = " and ".join(f"{size} {axis}" for axis, size in self.n.items())
-        ends = f"[{self.low:.3f}, {self.high:.3f}]"
-        return f"{self.point:.3f} {ends} ({100 * self.level:g}% over {sizes})"
+        return f"{self:.3f} ({100 * self.level:g}% over {sizes})"
+
+    def __format__(self, form: str) -> str:
+        """The three numbers in one form; without any as `str` has it."""
+        numbers = f"{self.point:{form}} [{self.low:{form}}, {self.high:{form}}]"
+        return numbers if form else str(self)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def contents(config: Config, settings: Collection[str] = ()) -> dict[str, str]:
             kind = "estimator" if key in ("estimator", "estimators") else rule.content
             value = getattr(config, key)
             for name in (value if rule.is_list else [value]) if kind else ():
-                if parts := PARTS[kind](name, config):
+                if parts := PARTS[kind](name):
                     digests[f"{key} {name}"] = digest(parts)
         for name in config.code:
             digests[f"plugin {Path(name).name}"] = digest(_files(_imported([name])))
@@ -83,14 +83,14 @@ def difference(stored: Mapping[str, Any], asked: Mapping[str, Any]) -> str | Non
 # --- What a setting names -------------------------------------------------------------------------
 
 
-def _of_estimator(text: str, config: Config) -> Parts:
+def _of_estimator(text: str) -> Parts:
     """The code of the plugins that an estimator's text names."""
     from lab.mathematics.estimators import functions_named_in
 
     return _code(functions_named_in(text))
 
 
-def _of_problems(name: str, config: Config) -> Parts:
+def _of_problems(name: str) -> Parts:
     """A data file; the code of a plugin's set; a version; of a set of the hub nothing."""
     from lab.llm.data.datasets import DATASETS
     from lab.llm.data.gym_sets import VERSION
@@ -104,12 +104,12 @@ def _of_problems(name: str, config: Config) -> Parts:
     return [] if family in ("arithmetic", *DATASETS) else _code([registered(name)[0]])
 
 
-def _of_prompt(name: str, config: Config) -> Parts:
+def _of_prompt(name: str) -> Parts:
     """A prompt's file of one's own; the lab's are part of its code."""
     return _files([Path(name)] if name.endswith(".txt") else [])
 
 
-def _of_model(name: str, config: Config | None = None) -> Parts:
+def _of_model(name: str) -> Parts:
     """The weights, configuration, tokenizer and chat template in a folder; nothing of a hub's."""
     from lab.llm.engines.models import WANTED_FILES, locate_model
 
@@ -117,7 +117,7 @@ def _of_model(name: str, config: Config | None = None) -> Parts:
     return _files(sorted({path for kind in WANTED_FILES for path in folder.glob(kind)}))
 
 
-def _of_reward(spec: str, config: Config | None = None) -> Parts:
+def _of_reward(spec: str) -> Parts:
     """The file of a reward function, FILE.py:NAME or MODULE:NAME, and what it imports.
 
     It is read and not run: that is for processes of its own.
@@ -126,7 +126,7 @@ def _of_reward(spec: str, config: Config | None = None) -> Parts:
     return _files(_imported([place]) if place else [])
 
 
-def _of_rollouts(name: str, config: Config) -> Parts:
+def _of_rollouts(name: str) -> Parts:
     """A file of rollouts, all files of a folder of them, or done.json, which covers a run."""
     path = Path(name)
     if (path / "done.json").exists():
@@ -135,7 +135,7 @@ def _of_rollouts(name: str, config: Config) -> Parts:
 
 
 # By the `content` of a setting.
-PARTS: Mapping[str, Callable[[str, Config], Parts]] = {
+PARTS: Mapping[str, Callable[[str], Parts]] = {
     "estimator": _of_estimator,
     "problems": _of_problems,
     "prompt": _of_prompt,

@@ -55,8 +55,8 @@ def remarks(results: Results, metric: str = "") -> list[str]:
     """A sentence for every reason why some runs of `results` taught nothing, and each best rate at
     an end by a metric, usually pass@1; usually none.
     """
-    parameters = {"run", *next(iter(results.runs.values()))["params"]["parameters"]}
-    measured = results.metrics.drop(columns=[*parameters & set(results.metrics)])
+    told = {"run", *results.parameters} & set(results.metrics)
+    measured = results.metrics.drop(columns=[*told])
     reasons: dict[str, list[str]] = {}
     for run, records in measured.groupby(results.metrics["run"], sort=False):
         if reason := learned_nothing(records.to_dict("records")):
@@ -77,12 +77,7 @@ def _rates_at_an_end(results: Results, metric: str) -> Iterator[str]:
     if "learning_rate" not in table or metric not in table or not MORE_IS_BETTER.search(metric):
         return
     last = table[table[metric].notna()].sort_values("step").groupby("run", sort=False).tail(1)
-    parameters = next(iter(results.runs.values()))["params"]["parameters"]
-    varied = [
-        key
-        for key in parameters
-        if key not in ("seed", "learning_rate") and last[key].nunique() > 1
-    ]
+    varied = results.varied(last, "learning_rate")
     settings = [", ".join(map(str, values)) for values in last[varied].astype(object).to_numpy()]
     for setting, part in last.groupby(settings, sort=False):
         means = part.groupby("learning_rate")[metric].mean()

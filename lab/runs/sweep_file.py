@@ -29,6 +29,9 @@ from lab.runs.rates import Choice, Rule, recorded
 from lab.runs.run_folder import Run
 
 TABLES = ("runs", "claims", "rates", "every_record")
+# The keys of a table [[runs]], and what each must be.
+NAME, TABLE = (str, "a name in quotes"), (dict, "a table, for example { seed = 1 }")
+RUN = {"experiment": NAME, "scale": NAME, "set": TABLE, "grid": TABLE}
 RATE = "learning_rate"
 # The keys of a claim, and what each may be.
 CLAIM: dict[str, type | tuple[type, ...]] = {
@@ -227,22 +230,15 @@ def _content(path: Path) -> dict[str, Any]:
 
 
 def _expand(path: Path, table: dict[str, Any]) -> list[Item]:
-    for key in table.keys() - {"experiment", "scale", "set", "grid"}:
-        raise unknown(
-            f"key of [[runs]] in {path.name}", key, ["experiment", "scale", "set", "grid"]
-        )
     if "experiment" not in table:
         raise LabError(f"{path.name}: a [[runs]] table without experiment: name one")
-    name, scale = table["experiment"], table.get("scale", "laptop")
-    for key, value in (("experiment", name), ("scale", scale)):
-        if not isinstance(value, str):
-            raise LabError(f"{path.name}: {key} = {value!r} must be a name in quotes")
+    for key, value in table.items():
+        if key not in RUN:
+            raise unknown(f"key of [[runs]] in {path.name}", key, RUN)
+        kind, form = RUN[key]
+        if not isinstance(value, kind):
+            raise LabError(f"{path.name}: {key} = {value!r} must be {form}")
     fixed, grid = table.get("set", {}), table.get("grid", {})
-    for key, value in (("set", fixed), ("grid", grid)):
-        if not isinstance(value, dict):
-            raise LabError(
-                f"{path.name}: {key} = {value!r} must be a table, for example {{ seed = 1 }}"
-            )
     for key in fixed.keys() & grid.keys():
         raise LabError(f"{path.name}: {key} is both in set and in grid: keep one")
     for key, values in grid.items():
@@ -250,9 +246,9 @@ def _expand(path: Path, table: dict[str, Any]) -> list[Item]:
             raise LabError(
                 f"{path.name}: grid.{key} = {values!r} must be a list of at least one value"
             )
-    chosen = experiment(name)
+    chosen = experiment(table["experiment"])
     return [
-        _item(chosen, scale, fixed | dict(zip(grid, values, strict=True)))
+        _item(chosen, table.get("scale", "laptop"), fixed | dict(zip(grid, values, strict=True)))
         for values in itertools.product(*grid.values())
     ]
 

@@ -66,6 +66,16 @@ class Results:
     runs: dict[str, dict[str, Any]]
 
     @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the first run: all runs of an experiment have the same names."""
+        return dict(next(iter(self.runs.values()))["params"]["parameters"])
+
+    def varied(self, metrics: pd.DataFrame, *but: str) -> list[str]:
+        """The parameters in which rows of `metrics` differ, without the seed and those of `but`."""
+        names = [key for key in self.parameters if key not in ("seed", *but)]
+        return [key for key in names if metrics[key].nunique() > 1]
+
+    @property
     def usual_metric(self) -> str:
         """The metric of a report that names none: pass@1, or without it the first one.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -125,10 +125,7 @@ def _trained(run: Run, step: str, given: Collection[str]) -> Model:
         loaded.name = name
         return loaded
 
-    sampling = evaluation_sampling(config)
-    task = Task.of(config)
-    settings = {each.name: getattr(task, each.name) for each in fields(task)}
-    settings |= {each.name: getattr(sampling, each.name) for each in fields(sampling)}
+    settings = vars(Task.of(config)) | vars(evaluation_sampling(config))
     settings |= {"engine": config.engine, "problems": config.eval_problems or None}
     weights = digest([weights_digest(config.model), stored_sha256(checkpoint)])
     return Model(name, config.model, weights, load, settings, config.eval_sets)

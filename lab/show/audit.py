@@ -389,7 +389,7 @@ def _training(counts: Counts) -> tuple[list[str], list[Row]]:
     word = "undecided" if rise.low <= 0 <= rise.high else "rising" if rise.low > 0 else "falling"
     return [
         f"in the second half of the steps the same problems went from its first to its last eighth"
-        f" by {rise.point:+.3f} [{rise.low:+.3f}, {rise.high:+.3f}]: {word}"
+        f" by {rise:+.3f}: {word}"
     ], rows
 
 

@@ -167,9 +167,8 @@ def _verdicts(pair: Pair, ks: list[int], bands: list[Interval]) -> list[str]:
     word = "undecided" if duel.p_value > 0.05 else "rises" if change.point > 0 else "falls"
     would = f", where {detectable(L / size - K / n):.3f} would have shown (80%)"
     said = [
-        f"pass@1 {word}: {change.point:+.3f} [{change.low:+.3f}, {change.high:+.3f}], B above A on"
-        f" {duel.probability_of_improvement.point:.1%} of problems, ties half"
-        f"{would if word == 'undecided' else ''}"
+        f"pass@1 {word}: {change:+.3f}, B above A on {duel.probability_of_improvement.point:.1%}"
+        f" of problems, ties half{would if word == 'undecided' else ''}"
     ]
     if len(ks) > 1:
         word, where = crossing(bands, ks)
@@ -190,9 +189,8 @@ def _origin(pair: Pair, gains: dict[str, list[Interval]]) -> list[str]:
     solved = int(((K == 0) & (L > 0)).sum())
     naive, luck = gains[NAIVE][-1].point, gains[LUCK][-1].point
     said = [
-        f"of the change in pass@1, {within.point:+.3f} [{within.low:+.3f}, {within.high:+.3f}] is"
-        f" on what {m} rollouts of A solve (sharpening), {beyond.point:+.3f} [{beyond.low:+.3f},"
-        f" {beyond.high:+.3f}] on what they do not (new problems)",
+        f"of the change in pass@1, {within:+.3f} is on what {m} rollouts of A solve (sharpening),"
+        f" {beyond:+.3f} on what they do not (new problems)",
         f"{(K == 0).sum()} problems were never right in A, of which B solves {solved}; p = 0 in A"
         f" for none to {zero.most:.1%} of all problems (95%), which counts cannot tell",
     ]

@@ -101,11 +101,10 @@ def paired(rates: pd.DataFrame, against: str = "") -> pd.DataFrame:
         if setting == against or not ours.size:
             continue
         values, over = _over_its_axes(ours.to_numpy())
-        comparison = compare(values, theirs.to_numpy().reshape(values.shape), over)
-        difference = comparison.difference
-        better = comparison.probability_of_improvement
-        interval = f"[{difference.low:.4f}, {difference.high:.4f}]"
-        rows.append((setting, difference.point, interval, better.point, *ours.shape[::-1]))
+        found = compare(values, theirs.to_numpy().reshape(values.shape), over)
+        point, interval = found.difference.point, f"{found.difference:.4f}".partition(" ")[2]
+        better = found.probability_of_improvement.point
+        rows.append((setting, point, interval, better, *ours.shape[::-1]))
     names = ["setting", f"minus {against}", "interval", "higher in", "problems", "seeds"]
     table = pd.DataFrame(rows, columns=names)
     return table.drop(columns="problems") if (table["problems"] == 1).all() else table
@@ -132,8 +131,7 @@ def extremes(rates: pd.DataFrame) -> pd.DataFrame:
         seeds, problems = table.shape
         is_extreme = np.stack((table <= edges[1], table > edges[-2]), axis=-1).astype(float)
         values, over = _over_its_axes(is_extreme)
-        shares = mean_interval_each(values, over, within=(0, 1))
-        cells = [f"{share.point:.3f} [{share.low:.3f}, {share.high:.3f}]" for share in shares]
+        cells = [f"{x:.3f}" for x in mean_interval_each(values, over, within=(0, 1))]
         n = part["n"].min()
         rollouts = f"{n:.0f}" if np.isfinite(n) else "exact"
         rows.append((setting, evaluation, *cells, problems, seeds, rollouts))

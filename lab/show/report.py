@@ -161,13 +161,12 @@ def optional_section() -> Iterator[None]:
 
 def settings(results: Results, by: str = "") -> list[str]:
     """The parameters named in `by`; if it is empty, all but the seed that differ between runs."""
-    parameters = next(iter(results.runs.values()))["params"]["parameters"]
+    parameters = results.parameters
     chosen = [key if key in parameters else PRESENT.get(key, key) for key in by.split()]
     for key in chosen:
         if key not in parameters:
             raise unknown("parameter", key, parameters)
-    varied = [key for key in parameters if key != "seed" and results.metrics[key].nunique() > 1]
-    return chosen or varied or [next(iter(parameters))]
+    return chosen or results.varied(results.metrics) or [next(iter(parameters))]
 
 
 def curves(results: Results, metrics: Sequence[str], by: Sequence[str]) -> pd.DataFrame:
@@ -176,7 +175,7 @@ def curves(results: Results, metrics: Sequence[str], by: Sequence[str]) -> pd.Da
     To the columns of `Results.each_over_seeds` come `setting`, the values of the parameters `by`
     joined by commas, and `estimator`, that of all runs if they share one.
     """
-    parameters = {"step", "run", *next(iter(results.runs.values()))["params"]["parameters"]}
+    parameters = {"step", "run", *results.parameters}
     for metric in metrics:
         if metric not in results.metrics or metric in parameters:
             raise unknown("metric", metric, set(results.metrics) - parameters)

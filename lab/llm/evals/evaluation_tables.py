@@ -49,11 +49,6 @@ def markdown(rows: Sequence[Row], caption: str, columns: Sequence[str] = ()) -> 
     return "\n".join([caption, "", *(f"| {' | '.join(line)} |" for line in lines)])
 
 
-def cell(interval: Interval, digits: int = 3) -> str:
-    """A number with its interval, as it stands in a table."""
-    return f"{interval.point:.{digits}f} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
-
-
 def table(rows: Sequence[Row], columns: Sequence[str] = ()) -> pd.DataFrame:
     """The cells as text, one row a `Row`; `columns`: names of metrics, empty for all.
 
@@ -67,7 +62,7 @@ def table(rows: Sequence[Row], columns: Sequence[str] = ()) -> pd.DataFrame:
     lines = []
     for row in rows:
         cells = [
-            cell(row.metrics[column], 1 if column == "length" else 3)
+            f"{row.metrics[column]:{'.1f' if column == 'length' else '.3f'}}"
             if column in row.metrics
             else "-"
             for column in columns
