@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 6aa4a7e8ef2dcfb23a06f7622766ffd3ddefa08d2e400d0234b53cd2319c62fb
+// Built by `npm run build` from lab/explorer/front; sources sha256 e44973283003f9e7c6955ee13ecf5b0b57d10b2ec75cbedf144d547c18e80d0f
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -5766,7 +5766,7 @@ function parseJson(text2) {
 
 // names.js
 var OF_ROWS = ["uuid", "unique_id", "index", "idx", "id", "i", "(key)"];
-var ROLLOUTS = ["", "rollout", "rollouts", "sample", "samples", "completion", "completions", "response", "responses", "generation", "generations", "trace", "traces", "attempt", "attempts", "trial", "trials", "try", "run", "seed", "output", "outputs", "score", "reward", "correct", "results", "answers", "predictions", "candidates", "solutions", "infos"];
+var ROLLOUTS = ["", "rollout", "rollouts", "sample", "samples", "completion", "completions", "response", "responses", "generation", "generations", "trace", "traces", "attempt", "attempts", "trial", "trials", "try", "run", "seed", "branch", "branches", "output", "outputs", "score", "reward", "correct", "results", "answers", "predictions", "candidates", "solutions", "infos"];
 var OUTCOMES = ["correct", "correctness", "reward", "score", "scores", "scored", "acc", "accuracy", "success", "solved", "passed", "graded", "verify", "verified", "judge", "ok"];
 var OTHERWISE = ["step", "index", "idx", "mean", "avg", "std", "min", "max", "median", "best", "n", "num", "count", "total", "expected", "gt", "gold", "pred", "length", "penalty", "reason", "analysis", "prob", "logprob", "error", "threshold"];
 var ANSWERS = ["answer", "answers", "option", "choice", "output", "text", "response", "solution", "id"];
@@ -5774,15 +5774,15 @@ var FAILURES = ["incorrect", "wrong", "fail", "failed", "failure", "failures", "
 var RIGHT = ["correct", "right", "pass", "passed", "success", "solved", "graded", "c"];
 var WRONG = ["incorrect", "wrong", "fail", "failed", "failure", "unsolved", "i"];
 var NO_NUMBER = ["", "n/a", "na", "nan", "none", "null"];
-var NUMBERS = ["sample", "rollout", "trial", "attempt", "repeat", "repetition", "completion", "response", "generation", "index", "idx"];
-var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "doc_id", "task_name", "problem.id", "problem.task_id", "task.id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages", "user"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "extractive_match", "metric.extractive_match", "metric.acc", "passed", "success", "is_success", "solved", "is_solved", "resolved", "accs", "is_right", "(value)"], "reward": ["reward", "rewards", "score", "scores", "r"], "right": ["n_correct", "num_correct", "correct_count", "num_pass", "n_pass", "num_passed", "n_passed", "n_right", "num_success", "successes", "num_solved", "n_solved", "num_hits", "hits", "wins", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "total_rollouts", "completions_per_prompt", "num_completions", "num_attempts", "n_attempts", "num_trials", "n_trials", "n", "rollouts", "samples", "attempts", "trials", "tries", "total", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "mean/reward"], "step": ["step", "visit"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "reasoning", "assistant", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "gold": ["gold", "gold_answer", "correct_answer", "expected_answer", "reference_answer", "ground_truth", "ground_truth_answer", "expected_truth", "gt", "target", "reward_model.ground_truth", "verifier_metadata.expected_answer", "meta.target"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
+var NUMBERS = ["sample", "rollout", "trial", "attempt", "repeat", "repetition", "completion", "response", "generation", "answer", "branch", "index", "idx"];
+var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "doc_id", "task_name", "problem.id", "problem.task_id", "task.id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages", "user"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "extractive_match", "metric.extractive_match", "metric.acc", "passed", "success", "is_success", "solved", "is_solved", "resolved", "accs", "is_right", "(value)"], "reward": ["reward", "rewards", "score", "scores", "r"], "right": ["n_correct", "num_correct", "correct_count", "num_pass", "n_pass", "num_passed", "n_passed", "n_right", "num_success", "successes", "num_solved", "n_solved", "num_hits", "hits", "wins", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "total_rollouts", "completions_per_prompt", "num_completions", "num_attempts", "n_attempts", "num_trials", "n_trials", "n", "rollouts", "samples", "attempts", "trials", "tries", "total", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "correct_fraction", "mean/reward"], "step": ["step", "visit"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "generated_text", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "reasoning", "assistant", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "predicted_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "gold": ["gold", "gold_answer", "correct_answer", "expected_answer", "reference_answer", "ground_truth", "ground_truth_answer", "expected_truth", "gt", "target", "reward_model.ground_truth", "verifier_metadata.expected_answer", "meta.target"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
 var OWN = ["correct", "reward"];
 var KEPT = ["step", "sample", "trace", "within", "filter", "advantage", "size", "gold", "length", "truncated"];
 var TOLD = ["text", "answer", "gold", "length", "truncated"];
 var VARYING = ["trace", "filter", "advantage", "prompt", "size", "right", "rate", "correct", "reward"];
 var SIZES = { "llama8b_solve_rate": 64, "pass_rate_72b_tir": 32 };
 var RATE_OF = /^(?:(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9}))$/;
-var SUMMARY = /^(?:(mean|max|min|median|std)[\/_].*|.*__(MIN|MAX)|.*[\/_](mean|avg|std))$/;
+var SUMMARY = /^(?:(mean|max|min|median|std)[\/_].*|.*__(MIN|MAX)|.*[\/_](mean|avg|std|ema))$/;
 var RATIO = /^(?:\s*(\d{1,12})\s*\/\s*(\d{1,12})\s*)$/;
 var NUMBERED = /^(?:(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?)$/s;
 var LOOKED_AT = 100;
@@ -5916,7 +5916,7 @@ function rowsOfDocument(document2, distinct2) {
   const rows = isObject(document2) ? tableIn(document2, DEEP, distinct2) ?? oneRollout(document2) : null;
   if (rows) return rows;
   throw new Error(
-    "cannot be read: a JSON object that is no table: give a list of objects, one object a line, or an object of what the rollouts of each problem got; a mean alone says nothing of single problems"
+    "cannot be read: a JSON object that is no table of what rollouts got: give a list of objects, one object a line, or an object of what the rollouts of each problem got; a mean alone says nothing of single problems"
   );
 }
 function oneRollout(document2) {
@@ -5941,7 +5941,7 @@ function tableIn(document2, deep, distinct2) {
       if (inner?.length) found.push([name, inner]);
     }
   }
-  const telling = found.filter(([, rows2]) => rows2.slice(0, 3).some((row2) => tells(row2))), kept = telling.length ? telling : found;
+  const telling = found.filter(([, rows2]) => rows2.slice(0, 3).some((row2) => tells(row2))), kept = found.length === 1 ? found : telling;
   if (kept.length > 1) {
     const names = kept.map(([name]) => short(name)).join(", ");
     throw new Error(`cannot be read: it holds several tables, ${names}: give one of them in a file of its own`);
@@ -6167,6 +6167,8 @@ function outcomeOf(cells2, choice, lists) {
   const weak = names.filter((name) => (mayReward(name) || rank(name, "rate") >= 0) && isBinary(cells2[name]) && !SUMMARY.test(name));
   if (rights.length && !weak.length)
     throw new Error(`column ${rights[0]} counts right rollouts and nothing says of how many: say n`);
+  const isWord = (cell) => typeof cell === "string" && isLabel(cell), isWorded = (name) => cells2[name].every(isWord) && new Set(cells2[name].map(verdict)).size > 1;
+  if (weak.length) weak.push(...names.filter((name) => !weak.includes(name) && isWorded(name)));
   return weak.length ? { kind: "reward", names: weak, size: null } : null;
 }
 function kindOf(name, cells2, n, size2, isUnjudged) {
@@ -6186,10 +6188,12 @@ function unclear(all, full, choice) {
   const other = Object.keys(HINTS).filter((role) => ![...OWN, "right", "rate"].includes(role)), isFree = (name) => name !== choice.problem && !other.some((role) => rank(name, role) >= 0), free = all.filter(isFree), seen = [...free, ...Object.keys(full).filter((name) => name.includes(".") && isFree(name))], worded = seen.filter((name) => full[name].some(isLabel)), binary = [...worded, ...seen.filter((name) => isBinary(full[name]) && !worded.includes(name))], outer2 = binary.filter((name) => free.includes(name)), labels2 = outer2.length ? outer2 : binary, texts = free.filter((name) => !labels2.includes(name) && !numbers2.includes(name)), returns = (name) => new Set(full[name].map(identity)).size < full[name].length, problems = free.filter((name) => !labels2.includes(name) && returns(name)), ask = [];
   if (!choice.problem && !hinted(Object.keys(full), "problem").length && !hinted(Object.keys(full), "prompt").length)
     ask.push(`the problem${candidates(problems.length ? problems : texts)}`);
+  const isNameless = !["problem", "prompt"].some((role) => hinted(Object.keys(full), role).length), policy2 = choice.problem || !isNameless ? [] : hinted(all, "policy");
   if (!choice.reward)
     ask.push(`the reward${candidates(labels2.length ? labels2 : numbers2.filter(isFree)) || " (none that may be it holds 0 and 1, true and false, or correct and wrong)"}`);
-  return `found columns ${listed(all)}: name ${ask.join(" and ") || "others"}; or give n and k of each problem, or a problem and a reward in every row`;
+  return `found columns ${listed(all)}: name ${ask.join(" and ") || "others"}; or give n and k of each problem, or a problem and a reward in every row${policy2.slice(0, 1).map(differ).join("")}`;
 }
+var differ = (policy2) => `; the rows differ in ${policy2}, as checkpoints or models do, and a mean over all problems says nothing of single ones`;
 
 // rollouts.js
 function readCounts(tables, choice = {}) {
@@ -6219,8 +6223,7 @@ function readCounts(tables, choice = {}) {
   if (!found) throw refusal;
   const counts2 = new Reading(rows, found, choice).counts();
   if (left.length) {
-    const some = `${left.slice(0, 3).join(", ")}${left.length > 3 ? ", ..." : ""}`;
-    counts2.notes.push(`${left.length} of ${tables.length} files hold no rollouts and are left out: ${some}`);
+    counts2.notes.push(`${left.length} of ${tables.length} files hold no rollouts and are left out: ${listed(left)}`);
   }
   return counts2;
 }
@@ -6348,7 +6351,7 @@ var Reading = class {
     const known2 = [...this.outcomes, this.size, "step", "k"];
     if (this.found.all.some((name) => !known2.includes(name)))
       this.refuseNameless(
-        policies.length ? `; the rows differ in ${policies[0]}, as checkpoints or models do, and a mean over all problems says nothing of single ones` : ""
+        policies.slice(0, 1).map(differ).join("")
       );
     return "";
   }
@@ -6425,19 +6428,19 @@ var Reading = class {
         `column ${name} is ${[...kinds2][0]} in all of ${said(told3.filter(Boolean).length)} rows, as a setting may be: say reward ${name} if rollouts got that`
       );
     for (const other of this.outcomes.slice(1)) {
-      const others = this.values(other), both = values.filter((value, i2) => Number.isFinite(value) && Number.isFinite(others[i2])).length, differ = values.filter(
+      const others = this.values(other), both = values.filter((value, i2) => Number.isFinite(value) && Number.isFinite(others[i2])).length, differ2 = values.filter(
         (value, i2) => Number.isFinite(value) && Number.isFinite(others[i2]) && value === 1 !== (others[i2] === 1)
       ).length;
-      if (differ)
+      if (differ2)
         throw new Error(
-          `columns ${name} and ${other} may both be the reward and differ in ${said(differ)} of ${said(both)} rows: name the reward${candidates(this.outcomes)}`
+          `columns ${name} and ${other} may both be the reward and differ in ${said(differ2)} of ${said(both)} rows: name the reward${candidates(this.outcomes)}`
         );
     }
     if (success === null && threshold === null) this.checkBinary(cells2, values);
     return [told3.map(Number), right.map((each, i2) => Number(each && told3[i2]))];
   }
   refuseSingles(values, right) {
-    const name = this.outcomes.join(" or "), steps = distinct(this.steps()), clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values), known2 = values.filter(Number.isFinite), all = right.filter((each) => each).length, tells2 = clear ? `the accuracy by ${name} is ${wilson(all, right.length)}` : !known2.length ? `${name} holds no numbers` : `the mean of ${name} is ${(known2.reduce((a, b) => a + b, 0) / known2.length).toFixed(3)}`;
+    const [name] = this.outcomes, steps = distinct(this.steps()), clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values), known2 = values.filter(Number.isFinite), rightBy = (each) => each === name ? right : this.values(each).map((value) => value === 1), shares2 = Map.groupBy(this.outcomes, (each) => wilson(rightBy(each).filter(Boolean).length, rightBy(each).length)), tells2 = clear ? `the accuracy ${[...shares2].map(([share3, names]) => `by ${names.join(" or ")} is ${share3}`).join(" and ")}` : !known2.length ? `${name} holds no numbers` : `the mean of ${name} is ${(known2.reduce((a, b) => a + b, 0) / known2.length).toFixed(3)}`;
     throw new Error(
       `column ${this.problem} gives every rollout a problem of its own${steps > 1 ? `, at ${steps} steps` : ""}: one rollout a problem tells no pass rates, and ${tells2}; give several rollouts of a problem, or name its column`
     );
@@ -6483,6 +6486,10 @@ var Reading = class {
       return [n2, right2];
     });
     const [n, right] = [0, 1].map((i2) => pairs.map((pair2) => pair2[i2]));
+    if (this.problem === "(key)" && !this.choice.problem && name !== "(value)" && most2(n) > n.length)
+      throw new Error(
+        `the names of its counts (${listed(this.kept.map((row2) => this.name(row2)))}) may be problems, or models that tried up to ${most2(n)}: name (key) as the problem if they are problems`
+      );
     const isSetting = counted3 && name.toLowerCase() === "k" && !this.choice.reward && n.length > 1;
     if (isSetting && distinct(n) === 1 && distinct(right) === 1 && 0 < right[0] && right[0] < n[0])
       throw new Error(
@@ -6539,11 +6546,11 @@ var Reading = class {
     if (lost) this.notes.push(`${lost} of ${tried.length} ${isReward ? "rollouts" : "rows"} have no reward and are left out`);
     const total2 = this.hinted("right");
     if (this.names.includes("(row)") && total2 && !this.outcomes.includes(total2)) {
-      const differ = all.filter((each) => {
+      const differ2 = all.filter((each) => {
         const value = verdict(this.cell(total2, each.row));
         return value !== null && value !== each.right;
       }).length;
-      this.notes.push(`${total2} says another number of right rollouts in ${differ || "none"} of ${said(all.length)} problems`);
+      this.notes.push(`${total2} says another number of right rollouts in ${differ2 || "none"} of ${said(all.length)} problems`);
     }
     const prompt = this.hinted("prompt") ?? "", sum = (key) => kept.reduce((all2, each) => all2 + each[key], 0), isMixed = kept.some((each) => each.right > 0 && each.right < each.n);
     if (isReward && !isMixed && kept.length > 3 && sum("right") > 0 && sum("right") < sum("n"))
@@ -6588,15 +6595,21 @@ var Reading = class {
       `the rollouts of a problem differ in column ${name}, whose ${label2.cells.length} values (${listed(label2.cells)}) stand in the same problems: say which are read, as ${name}=${short(identity(label2.cells.at(-1)))} for one policy, that problems differ by ${name}, or that it makes no difference`
     );
   }
-  /** What the file was taken for, with the columns that say so. */
   /** Notes of dead groups by what their rollouts said, and of rollouts that were truncated or have no answer. */
   noteAnswers(tried, right) {
     const count = (fits) => said(fits.filter(Boolean).length), noteSome = (some, words) => {
       const those = some.map((each, i2) => each && tried[i2]);
       if (those.includes(1))
         this.notes.push(`${count(those)} of ${count(tried)} rollouts ${words}, ${count(those.map((each, i2) => each && right[i2]))} of them right`);
-    }, truncated = this.hinted("truncated"), answer = this.hinted("answer"), isNumbered = ["sample", "trace", "advantage"].some((role) => this.hinted(role)), told3 = answer ?? (isNumbered ? this.hinted("text") : void 0);
+    }, truncated = this.hinted("truncated"), answer = this.hinted("answer"), [text2] = hinted(this.found.long, "text"), told3 = answer ?? text2;
     if (truncated) noteSome(this.values(truncated).map((value) => value === 1), `are \`${truncated}\``);
+    if (text2) {
+      const seen = /* @__PURE__ */ new Set(), isAgain = (key) => seen.has(key) || !seen.add(key), spoken = numbered(this.group, this.codes(text2), this.codes(this.outcomes[0]));
+      noteSome(
+        this.cellsOf(text2).map((cell, i2) => cell !== null && cell !== "" && isAgain(spoken[i2])),
+        `say in \`${text2}\` what another of the group does (copied, or drawn twice)`
+      );
+    }
     if (!told3 || this.outcomes.includes(told3)) return;
     const cells2 = this.cellsOf(told3), groups2 = [...Map.groupBy([...this.group.keys()].filter((i2) => tried[i2]), (i2) => this.group[i2]).values()].map((rows) => ({
       n: rows.length,
@@ -6611,6 +6624,7 @@ var Reading = class {
       `dead groups: ${said(allRight)} all right, ${said(wrong.length - one2)} all wrong with different ${what}s, ${said(one2)} all wrong with one ${what} (\`${told3}\`)`
     );
   }
+  /** What the file was taken for, with the columns that say so. */
   meaning(kept) {
     const { threshold = null, success = null } = this.choice, [name] = this.outcomes, values = this.values(name).filter(Number.isFinite), n = kept.map((each) => each.n), right = kept.reduce((sum, each) => sum + each.right, 0), rows = [...Map.groupBy(this.kept, this.problemOf).values()].map((each) => each.length), held = this.names.includes("(row)") ? most2(this.values("(row)")) + 1 : 0, steps = distinct(this.steps()), ofN = this.size !== null && this.kind !== "reward", column = (each) => typeof each === "string" ? `\`${each}\`` : `${each}`, meaning2 = {
       row: (this.kind === "reward" ? "a rollout" : `a problem and its ${this.kind}`) + (held ? `, unfolded from ${said(held)} rows that hold several` : ""),
@@ -6739,6 +6753,7 @@ function jsonl(text2) {
       if (error instanceof Repeated) throw new Error(`cannot be read (line ${i2 + 1}: ${error.message})`);
       throw new Error(`cannot be read (line ${i2 + 1} is not JSON): give one object a line`);
     }
+    if (Array.isArray(row2) && row2.length && i2 === 0) return rowsOfList(row2);
     if (typeof row2 !== "object" || row2 === null || Array.isArray(row2))
       throw new Error(`cannot be read (line ${i2 + 1} is not an object): give one object a line`);
     return [row2];
@@ -6752,13 +6767,13 @@ function json(text2) {
     if (error instanceof Repeated) throw error;
     return jsonl(text2);
   }
-  if (Array.isArray(document2)) {
-    const wrong = document2.findIndex((row2) => !isObject(row2) && !Array.isArray(row2));
-    if (wrong >= 0)
-      throw new Error(`cannot be read (element ${wrong + 1} of the list is not an object): give a list of objects`);
-    return document2.map((row2) => Array.isArray(row2) ? { "(value)": row2 } : row2);
-  }
-  return rowsOfDocument(document2, checkDistinct);
+  return Array.isArray(document2) ? rowsOfList(document2) : rowsOfDocument(document2, checkDistinct);
+}
+function rowsOfList(list) {
+  const wrong = list.findIndex((row2) => !isObject(row2) && !Array.isArray(row2));
+  if (wrong >= 0)
+    throw new Error(`cannot be read (element ${wrong + 1} of the list is not an object): give a list of objects`);
+  return list.map((row2) => Array.isArray(row2) ? { "(value)": row2 } : row2);
 }
 
 // language_model.js

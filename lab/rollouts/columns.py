@@ -71,16 +71,11 @@ class Columns:
         used = {*problems, *self.lists, *choice.columns}
         texts = [name for name in cells if name not in used and {*map(type, cells[name])} - {float}]
         self.long = [*hinted(texts, "text")[:1], *hinted(texts, "answer")[:1]]
-        compared = hinted(self.long, "answer")
-        numbered = several or hinted(cells, "sample", "trace", "advantage")
-        if numbered or (hinted(scalar, "gold") and not compared):
-            compared = self.long
         known_scalars = [*filter(may_outcome, scalar), *hinted(scalar, *KEPT)]
         kept = dict.fromkeys([*choice.columns, *problems, *outcome.names, *known_scalars])
-        left_out = {*self.long, *self.lists}
-        self.names = [name for name in kept if name not in left_out] + compared + self.lists
-        self.labels = [x for x in [*scalar, *[FILE] * several] if x not in {*kept, *self.long}]
-        self.names += self.labels
+        kept |= dict.fromkeys([*self.long, *self.lists])
+        self.labels = [name for name in [*scalar, *[FILE] * several] if name not in kept]
+        self.names = [*kept, *self.labels]
         self.signature = f"columns {', '.join([*problems[:1], outcome.names[0]])}"
         self.numbers: dict[str, defaultdict[Any, int]] = {
             name: defaultdict(itertools.count().__next__) for name in [*self.names, ""]

@@ -218,9 +218,12 @@ def _jsonl(path: Path) -> Iterator[Row]:
                 raise LabError(f"line {number}: {error}") from error
             if end < len(line):
                 raise LabError(f"line {number} is not JSON: give one object a line")
-            if type(row) is not dict:
+            if type(row) is list and row and number == 1:  # a document
+                yield from rows_of_document(row)
+            elif type(row) is not dict:
                 raise LabError(f"line {number} is not an object: give one object a line")
-            yield row
+            else:
+                yield row
 
 
 def _json(path: Path) -> Iterator[Row]:

@@ -17,7 +17,7 @@ import numpy as np
 from lab.errors import LabError
 from lab.rollouts.columns import Columns, counts_up, division, numbered
 from lab.rollouts.containers import open_table, readable, table_files
-from lab.rollouts.meaning import FILE, Choice, is_binary, listed, options, outcome_of
+from lab.rollouts.meaning import DIFFER, Choice, is_binary, listed, options, outcome_of
 from lab.rollouts.names import (
     LARGEST_N,
     OF_ROWS,
@@ -102,11 +102,8 @@ def read_table_counts(
     except LabError as error:
         raise LabError(f"{path}: {error}") from error
     if left_out:
-        more = ", ..." if len(left_out) > 3 else ""
-        counts.notes.append(
-            f"{len(left_out)} of {len(files)} files hold no rollouts and are left out:"
-            f" {', '.join(left_out[:3])}{more}"
-        )
+        words = f"{len(left_out)} of {len(files)} files hold no rollouts and are left out"
+        counts.notes.append(f"{words}: {listed(left_out)}")
     return counts
 
 
@@ -261,10 +258,7 @@ class Reading:
             if {*others} <= {"k"}:
                 return ""
             if several:
-                why = (
-                    f"; the rows differ in {policies[0]}, as checkpoints or models do, and a mean"
-                    " over all problems says nothing of single ones"
-                )
+                why = DIFFER.format(policies[0])
         inner = [x for x in self.names if "." in x and has_role(x.rpartition(".")[2], "problem")]
         raise LabError(
             f"found columns {listed(self.found.all)}: name the problem with"
@@ -399,18 +393,24 @@ class Reading:
         """LabError: each problem has one rollout; with what can be said of all."""
         from scipy.stats import binomtest
 
-        name, steps = " or ".join(self.outcomes), self.rows[self.step].nunique()
+        name, steps = self.outcome, self.rows[self.step].nunique()
         clear = self.choice.success is not None or self.choice.threshold is not None
         known = values[np.isfinite(values)]
         said = f"{name} holds no numbers"
         if len(known):
             said = f"the mean of {name} is {known.mean():.3f}"
-        elif any(RATIO.fullmatch(str(cell)) for cell in self.cells[self.outcome]):
+        elif any(RATIO.fullmatch(str(cell)) for cell in self.cells[name]):
             said += f"; if its ratios count right rollouts, say --reward {name}"
         if clear or self.kind == "counts" or is_binary(known.tolist()):
-            k, n = int(right.sum()), len(right)
-            low, high = binomtest(k, n).proportion_ci(method="wilson")
-            said = f"the accuracy by {name} is {k:,} of {n:,}, {k / n:.3f} [{low:.3f}, {high:.3f}]"
+            by: dict[str, list[str]] = {}
+            for name in self.outcomes:
+                each = right if name == self.outcome else self._values(name) == 1
+                k, n = int(each.sum()), len(each)
+                low, high = binomtest(k, n).proportion_ci(method="wilson")
+                share = f"{k:,} of {n:,}, {k / n:.3f} [{low:.3f}, {high:.3f}]"
+                by.setdefault(share, []).append(name)
+            told = (f"by {' or '.join(names)} is {share}" for share, names in by.items())
+            said = f"the accuracy {' and '.join(told)}"
         raise LabError(
             f"column {self.problem} gives every rollout a problem of its own"
             f"{f', at {steps} steps' if steps > 1 else ''}: one rollout a problem tells no pass"
@@ -483,6 +483,12 @@ class Reading:
                 )
         if self.kind == "counts" and n.max() < self.least:
             self._refuse_singles(right, right)
+        by_name = self.problem == "(key)" and not self.choice.problem and name != "(value)"
+        if by_name and n.max() > len(n):
+            raise LabError(
+                f"the names of its counts ({listed(self.cells['(key)'])}) may be problems,"
+                f" or models that tried up to {n.max():g}: say --problem '(key)' for problems"
+            )
         return np.where(told, n, 0), np.where(told, right, 0)
 
     def _keep_last_step(self) -> None:
@@ -661,9 +667,8 @@ class Reading:
                 f"{name} says another number of right rollouts in {differ or 'none'} of"
                 f" {len(said):,} problems"
             )
-        mixed, several = (correct > 0) & (correct < n), n.max() > 1 and len(n) > 3
-        is_rollouts = self.kind == "reward" and several
-        if is_rollouts and not mixed.any() and 0 < correct.sum() < n.sum():
+        mixed, both = ((correct > 0) & (correct < n)).any(), 0 < correct.sum() < n.sum()
+        if self.kind == "reward" and n.max() > 1 and len(n) > 3 and both and not mixed:
             self.notes.append(
                 f"all rollouts of each problem have the same {self.outcome}: see that it is"
                 " theirs, and not their problem's"
@@ -678,14 +683,12 @@ class Reading:
         truncated = self._hinted("truncated")
         if truncated:
             self._note_some(self._values(truncated) == 1, f"are `{truncated}`", tried, right)
-        read = [name for name in [*self.found.long, *self.names] if name in self.rows]
-        texts = hinted(self.found.long, "text")
-        if FILE in self.found.numbers and texts and texts[0] in read:
-            again = self.rows.duplicated([*self.grouping, texts[0], self.outcome])
-            self._note_some(
-                again, f"say in `{texts[0]}` what another of the problem does", tried, right
-            )
-        said = next(iter(hinted(read, "answer", "text")), self.outcome)
+        for text in hinted(self.found.long, "text"):
+            again = self.rows.duplicated([*self.grouping, text, self.outcome])
+            again &= self.rows[text] != -1
+            words = f"say in `{text}` what another of the group does (copied, or drawn twice)"
+            self._note_some(again.to_numpy(), words, tried, right)
+        said = next(iter(hinted([*self.found.long, *self.names], "answer", "text")), self.outcome)
         codes = self.rows[said].to_numpy()
         lost = codes == -1 if said in self.found.long else self._each(said, missing, bool)
         rows = pd.DataFrame(
@@ -730,8 +733,8 @@ class Reading:
         values = values[np.isfinite(values)]
         reward = f"`{self.outcome}`" + (f", {span(values)}" if len(values) else "")
         if self.size is not None and self.kind != "reward":
-            quote = "`" if isinstance(self.size, str) else ""
-            reward += f" of n = {quote}{self.size}{quote}"
+            size = f"`{self.size}`" if isinstance(self.size, str) else self.size
+            reward += f" of n = {size}"
         if self.choice.threshold is not None:
             reward += f", right from {self.choice.threshold:g}"
         if self.choice.success is not None:

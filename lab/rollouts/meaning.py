@@ -161,6 +161,9 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
         raise LabError(
             f"column {rights[0]} counts right rollouts and nothing says of how many: say --n N"
         )
+    if weak:  # Words for right and wrong, of both kinds, say as much as a weak name.
+        worded = [x for x in cells if types[x] == {str} and all(map(is_label, cells[x]))]
+        weak += [x for x in worded if x not in weak and len({*map(verdict, cells[x])}) > 1]
     return Outcome("reward", weak) if weak else None
 
 
@@ -190,6 +193,11 @@ def _kind(name: str, cells: Cells, choice: Choice, size: str | int | None) -> Ki
 
 
 # --- Sentences ------------------------------------------------------------------------------------
+
+DIFFER = (  # ends the refusal of a table of checkpoints or models
+    "; the rows differ in {}, as checkpoints or models do, and a mean over all problems says"
+    " nothing of single ones"
+)
 
 
 def listed(names: Sequence[Any], between: str = ", ") -> str:
@@ -229,8 +237,9 @@ def unclear(columns: Sequence[str], told: Cells, choice: Choice) -> str:
     labels = [x for x in (*free, *inner) if any(is_label(cell) for cell in told[x])]
     labels += [x for x in (*free, *inner) if is_binary(told[x]) and x not in labels]
     labels = [name for name in labels if name in free] or labels
-    ask = []
+    ask, why = [], ""
     if not choice.problem and not hinted(told, "problem", "prompt"):
+        why = "".join(map(DIFFER.format, hinted(columns, "policy")[:1]))
         different = {name: {identity(cell) for cell in told[name]} for name in columns}
         texts = [name for name in free if name not in (*labels, *numbers)]
         problems = [x for x in free if x not in labels and len(different[x]) < len(told[x])]
@@ -241,5 +250,5 @@ def unclear(columns: Sequence[str], told: Cells, choice: Choice) -> str:
         ask.append(f"the reward with --reward{rewards or none}")
     return (
         f"{found}: name {' and '.join(ask) or 'others'}; or give n and k of each problem, or a"
-        " problem and a reward in every row"
+        f" problem and a reward in every row{why}"
     )

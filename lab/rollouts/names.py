@@ -29,7 +29,7 @@ VARYING = ["trace", "filter", "advantage", "prompt", "size", "right", "rate", *O
 # Rates whose n is known from where they are published.
 SIZES = {"llama8b_solve_rate": 64, "pass_rate_72b_tir": 32}
 RATE_OF = re.compile(r"(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9})")  # lighteval's
-SUMMARY = re.compile(r"(mean|max|min|median|std)[/_].*|.*__(MIN|MAX)|.*[/_](mean|avg|std)")
+SUMMARY = re.compile(r"(mean|max|min|median|std)[/_].*|.*__(MIN|MAX)|.*[/_](mean|avg|std|ema)")
 RATIO = re.compile(r"\s*(\d{1,12})\s*/\s*(\d{1,12})\s*")
 NUMBERED = re.compile(r"(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?", re.DOTALL)  # one of several columns
 

@@ -177,9 +177,9 @@ def rows_of_document(document: Any) -> list[Row]:
             raise LabError(f"element {odd[0]} of the list is not an object: give a list of objects")
     if rows is None:
         raise LabError(
-            "a JSON object that is no table: give a list of objects, one object a line,"
-            " or an object of what the rollouts of each problem got; a mean alone says nothing of"
-            " single problems"
+            "a JSON object that is no table of what rollouts got: give a list of objects, one"
+            " object a line, or an object of what the rollouts of each problem got; a mean alone"
+            " says nothing of single problems"
         )
     return rows
 
@@ -215,7 +215,7 @@ def _table_in(document: Row, deep: int) -> list[Row] | None:
             and 1 < max(value) <= (n or LARGEST_N)
         ):
             tables[name] = [{"(key)": i, "(value)": count} for i, count in enumerate(value)]
-    telling = [name for name in tables if any(map(tells, tables[name][:3]))] or list(tables)
+    telling = [x for x in tables if len(tables) == 1 or any(map(tells, tables[x][:3]))]
     if len(telling) > 1:
         raise LabError(
             f"it holds several tables, {', '.join(map(short, telling))}: give one of them in a file"
@@ -370,9 +370,8 @@ def _listed(cell: Any) -> list[Any] | None:
     """
     if isinstance(cell, dict) and all(isinstance(each, dict) for each in cell.values()):
         (rest, family), *_ = [*_numbered(cell).items(), ("policy", {})]
-        return (
-            list(cell.values()) if len(family) == len(cell) and rest.lower() in ROLLOUTS else None
-        )
+        counted = len(family) == len(cell) and rest.lower() in ROLLOUTS
+        return list(cell.values()) if counted else None
     if not isinstance(cell, list):
         return None
     pairs = all(isinstance(each, list) and [*map(type, each)] == [int, dict] for each in cell)

@@ -79,9 +79,7 @@ def read_counts(
             return _drawn_counts(table, Run(path).params["parameters"])
         last = table[table["step"] == table["step"].max()]
         names, rates = last["problem"].map(str).tolist(), last["pass_rate"].to_numpy()
-        note = (
-            "the run computed its pass rates and did not sample them: there is no noise to remove"
-        )
+        note = "the run computed its pass rates, and sampled none: there is no noise to remove"
         return Counts(names, np.zeros(0, int), np.zeros(0, int), [note], rollouts, rates)
     return read_table_counts(groups, choice, every_step=every_step)._replace(rollouts=rollouts)
 
@@ -407,12 +405,8 @@ def draw(audit: Audit) -> Figure:
         positions = np.arange(len(ticks)) if binned else np.log2(ticks.astype(float))
         place = dict(zip(ticks, positions, strict=True))
         if title.startswith("share of gradient"):
-            axes.bar(
-                positions,
-                audit.table.query("by == 'without noise'")["value"],
-                color="0.9",
-                label="problems",
-            )
+            problems = audit.table.query("by == 'without noise'")["value"]
+            axes.bar(positions, problems, color="0.9", label="problems")
         for i, (by, line) in enumerate(lines):
             values, low, high = line[["value", "low", "high"]].to_numpy().T
             errors = np.maximum((values - low, high - values), 0)

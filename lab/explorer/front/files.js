@@ -138,6 +138,7 @@ function jsonl(text) {
       if (error instanceof Repeated) throw new Error(`cannot be read (line ${i + 1}: ${error.message})`);
       throw new Error(`cannot be read (line ${i + 1} is not JSON): give one object a line`);
     }
+    if (Array.isArray(row) && row.length && i === 0) return rowsOfList(row); // a document
     if (typeof row !== "object" || row === null || Array.isArray(row))
       throw new Error(`cannot be read (line ${i + 1} is not an object): give one object a line`);
     return [row];
@@ -153,11 +154,12 @@ function json(text) {
     if (error instanceof Repeated) throw error;
     return jsonl(text);
   }
-  if (Array.isArray(document)) {
-    const wrong = document.findIndex((row) => !isObject(row) && !Array.isArray(row));
-    if (wrong >= 0)
-      throw new Error(`cannot be read (element ${wrong + 1} of the list is not an object): give a list of objects`);
-    return document.map((row) => (Array.isArray(row) ? { "(value)": row } : row));
-  }
-  return rowsOfDocument(document, checkDistinct);
+  return Array.isArray(document) ? rowsOfList(document) : rowsOfDocument(document, checkDistinct);
+}
+
+function rowsOfList(list) {
+  const wrong = list.findIndex((row) => !isObject(row) && !Array.isArray(row));
+  if (wrong >= 0)
+    throw new Error(`cannot be read (element ${wrong + 1} of the list is not an object): give a list of objects`);
+  return list.map((row) => (Array.isArray(row) ? { "(value)": row } : row));
 }

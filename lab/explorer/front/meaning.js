@@ -128,6 +128,10 @@ export function outcomeOf(cells, choice, lists) {
   const weak = names.filter((name) => (mayReward(name) || rank(name, "rate") >= 0) && isBinary(cells[name]) && !SUMMARY.test(name));
   if (rights.length && !weak.length)
     throw new Error(`column ${rights[0]} counts right rollouts and nothing says of how many: say n`);
+  // Words for right and wrong, of both kinds, say as much as a weak name.
+  const isWord = (cell) => typeof cell === "string" && isLabel(cell),
+    isWorded = (name) => cells[name].every(isWord) && new Set(cells[name].map(verdict)).size > 1;
+  if (weak.length) weak.push(...names.filter((name) => !weak.includes(name) && isWorded(name)));
   return weak.length ? { kind: "reward", names: weak, size: null } : null;
 }
 
@@ -163,10 +167,16 @@ function unclear(all, full, choice) {
     ask = [];
   if (!choice.problem && !hinted(Object.keys(full), "problem").length && !hinted(Object.keys(full), "prompt").length)
     ask.push(`the problem${candidates(problems.length ? problems : texts)}`);
+  const isNameless = !["problem", "prompt"].some((role) => hinted(Object.keys(full), role).length),
+    policy = choice.problem || !isNameless ? [] : hinted(all, "policy");
   if (!choice.reward)
     ask.push(`the reward${candidates(labels.length ? labels : numbers.filter(isFree)) || " (none that may be it holds 0 and 1, true and false, or correct and wrong)"}`);
   return (
     `found columns ${listed(all)}: name ${ask.join(" and ") || "others"}; or give n and k of each problem, or a problem ` +
-    "and a reward in every row"
+    `and a reward in every row${policy.slice(0, 1).map(differ).join("")}`
   );
 }
+
+/** Why the rows of a table of checkpoints or models are no problems, to end a sentence. */
+export const differ = (policy) =>
+  `; the rows differ in ${policy}, as checkpoints or models do, and a mean over all problems says nothing of single ones`;

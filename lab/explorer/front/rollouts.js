@@ -1,6 +1,6 @@
 // Counts of right rollouts from rows, by the rules of docs/rollouts.md and of lab/rollouts/counting.py.
 import { division, countsUp } from "./labels.js";
-import { FILE, candidates, chosen, isBinary, listed, outcomeOf, wanted } from "./meaning.js";
+import { FILE, candidates, chosen, differ, isBinary, listed, outcomeOf, wanted } from "./meaning.js";
 import { LARGEST_N, LOOKED_AT, OWN, RATE_SLACK, RATIO, TOLD, VARYING } from "./names.js";
 import { asked, hinted, identity, isOfRows, mayNumber, missing, number, rank, readerOf, short, unfolded, verdict } from "./unfold.js";
 
@@ -39,8 +39,7 @@ export function readCounts(tables, choice = {}) {
   if (!found) throw refusal;
   const counts = new Reading(rows, found, choice).counts();
   if (left.length) {
-    const some = `${left.slice(0, 3).join(", ")}${left.length > 3 ? ", ..." : ""}`;
-    counts.notes.push(`${left.length} of ${tables.length} files hold no rollouts and are left out: ${some}`);
+    counts.notes.push(`${left.length} of ${tables.length} files hold no rollouts and are left out: ${listed(left)}`);
   }
   return counts;
 }
@@ -203,9 +202,7 @@ class Reading {
     const known = [...this.outcomes, this.size, "step", "k"];
     if (this.found.all.some((name) => !known.includes(name)))
       this.refuseNameless(
-        policies.length
-          ? `; the rows differ in ${policies[0]}, as checkpoints or models do, and a mean over all problems says nothing of single ones`
-          : "",
+        policies.slice(0, 1).map(differ).join(""),
       );
     return "";
   }
@@ -324,13 +321,14 @@ class Reading {
   }
 
   refuseSingles(values, right) {
-    const name = this.outcomes.join(" or "),
+    const [name] = this.outcomes,
       steps = distinct(this.steps()),
       clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values),
       known = values.filter(Number.isFinite),
-      all = right.filter((each) => each).length,
+      rightBy = (each) => (each === name ? right : this.values(each).map((value) => value === 1)),
+      shares = Map.groupBy(this.outcomes, (each) => wilson(rightBy(each).filter(Boolean).length, rightBy(each).length)),
       tells = clear
-        ? `the accuracy by ${name} is ${wilson(all, right.length)}`
+        ? `the accuracy ${[...shares].map(([share, names]) => `by ${names.join(" or ")} is ${share}`).join(" and ")}`
         : !known.length ? `${name} holds no numbers` : `the mean of ${name} is ${(known.reduce((a, b) => a + b, 0) / known.length).toFixed(3)}`;
     throw new Error(
       `column ${this.problem} gives every rollout a problem of its own${steps > 1 ? `, at ${steps} steps` : ""}: one ` +
@@ -403,6 +401,11 @@ class Reading {
       return [n, right];
     });
     const [n, right] = [0, 1].map((i) => pairs.map((pair) => pair[i]));
+    if (this.problem === "(key)" && !this.choice.problem && name !== "(value)" && most(n) > n.length)
+      throw new Error(
+        `the names of its counts (${listed(this.kept.map((row) => this.name(row)))}) may be problems, or models that tried ` +
+          `up to ${most(n)}: name (key) as the problem if they are problems`,
+      );
     const isSetting = counted && name.toLowerCase() === "k" && !this.choice.reward && n.length > 1;
     if (isSetting && distinct(n) === 1 && distinct(right) === 1 && 0 < right[0] && right[0] < n[0])
       throw new Error(
@@ -538,7 +541,6 @@ class Reading {
     );
   }
 
-  /** What the file was taken for, with the columns that say so. */
   /** Notes of dead groups by what their rollouts said, and of rollouts that were truncated or have no answer. */
   noteAnswers(tried, right) {
     const count = (fits) => said(fits.filter(Boolean).length),
@@ -549,9 +551,18 @@ class Reading {
       },
       truncated = this.hinted("truncated"),
       answer = this.hinted("answer"),
-      isNumbered = ["sample", "trace", "advantage"].some((role) => this.hinted(role)),
-      told = answer ?? (isNumbered ? this.hinted("text") : undefined);
+      [text] = hinted(this.found.long, "text"),
+      told = answer ?? text;
     if (truncated) noteSome(this.values(truncated).map((value) => value === 1), `are \`${truncated}\``); // prettier-ignore
+    if (text) {
+      const seen = new Set(),
+        isAgain = (key) => seen.has(key) || !seen.add(key),
+        spoken = numbered(this.group, this.codes(text), this.codes(this.outcomes[0]));
+      noteSome(
+        this.cellsOf(text).map((cell, i) => cell !== null && cell !== "" && isAgain(spoken[i])),
+        `say in \`${text}\` what another of the group does (copied, or drawn twice)`,
+      );
+    }
     if (!told || this.outcomes.includes(told)) return;
     const cells = this.cellsOf(told),
       groups = [...Map.groupBy([...this.group.keys()].filter((i) => tried[i]), (i) => this.group[i]).values()].map((rows) => ({
@@ -573,6 +584,7 @@ class Reading {
     );
   }
 
+  /** What the file was taken for, with the columns that say so. */
   meaning(kept) {
     const { threshold = null, success = null } = this.choice,
       [name] = this.outcomes,

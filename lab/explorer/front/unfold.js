@@ -166,8 +166,8 @@ export function rowsOfDocument(document, distinct) {
   const rows = isObject(document) ? (tableIn(document, DEEP, distinct) ?? oneRollout(document)) : null;
   if (rows) return rows;
   throw new Error(
-    "cannot be read: a JSON object that is no table: give a list of objects, one object a line, or an object of what " +
-      "the rollouts of each problem got; a mean alone says nothing of single problems",
+    "cannot be read: a JSON object that is no table of what rollouts got: give a list of objects, one object a line, or " +
+      "an object of what the rollouts of each problem got; a mean alone says nothing of single problems",
   );
 }
 
@@ -199,7 +199,7 @@ function tableIn(document, deep, distinct) {
     }
   }
   const telling = found.filter(([, rows]) => rows.slice(0, 3).some((row) => tells(row))),
-    kept = telling.length ? telling : found;
+    kept = found.length === 1 ? found : telling;
   if (kept.length > 1) {
     const names = kept.map(([name]) => short(name)).join(", ");
     throw new Error(`cannot be read: it holds several tables, ${names}: give one of them in a file of its own`);
