@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 130a7c04d844cab2e7d7bcfa56582ce8ed088816d7b8cd280871aaf27b03dbf4
+// Built by `npm run build` from lab/explorer/front; sources sha256 16282802b2b3f9545426a22265ebbe2eb6be23fc5348e11a5d71819edd9f8ad3
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -7898,7 +7898,7 @@ var CurvesPanel = class {
       this.small[quantity] = { chart, tab };
       this.tabs.append(tab);
     }
-    this.chart = new Chart({ label: "curves over the pass rate", height: 0.52, least: 280 });
+    this.chart = new Chart({ label: "curves over the pass rate", height: app.kernel ? 0.33 : 0.52, least: 250 });
     this.chart.svg.setAttribute("tabindex", "0");
     this.chart.svg.setAttribute("aria-description", "left and right arrows move the pass rate that is read out below");
     this.chart.listen((p) => this.read(p));
@@ -9708,25 +9708,22 @@ var Explorer = class {
     this.body = h("div", { class: "body" });
     root.classList.add("lab-explorer");
     root.dataset.lmSuppressShortcuts = "true";
+    root.classList.toggle("notebook", Boolean(kernel));
+    const idea = h(
+      "p",
+      { class: "idea" },
+      kernel ? "" : "Everything of the story, with all settings: a try is a rollout, how often a problem is solved is its pass rate p, how hard it pulls is the weight w(p). Move N and watch the curves. ",
+      "With right-or-wrong rewards a group estimator is two sequences: rollout i gets ",
+      h("b", {}, "gap[j] r", h("sub", {}, "i"), " + offset[j]"),
+      ", with j right ones among the others. What is optimised is ",
+      h("b", {}, "w(p) = E[gap[j]]"),
+      "; offset only decides how noisily."
+    );
     root.replaceChildren(
       h(
         "header",
         {},
-        h(
-          "div",
-          {},
-          h(kernel ? "h2" : "h1", {}, "Which problems does an objective care about?"),
-          h(
-            "p",
-            { class: "idea" },
-            kernel ? "" : "Everything of the story, with all settings: a try is a rollout, how often a problem is solved is its pass rate p, how hard it pulls is the weight w(p). Move N and watch the curves. ",
-            "With right-or-wrong rewards a group estimator is two sequences: rollout i gets ",
-            h("b", {}, "gap[j] r", h("sub", {}, "i"), " + offset[j]"),
-            ", with j right ones among the others. What is optimised is ",
-            h("b", {}, "w(p) = E[gap[j]]"),
-            "; offset only decides how noisily."
-          )
-        ),
+        kernel ? this.nav : h("div", {}, h("h1", {}, "Which problems does an objective care about?"), idea),
         h(
           "div",
           { class: "tools" },
@@ -9750,10 +9747,11 @@ var Explorer = class {
           )
         )
       ),
-      this.nav,
+      kernel ? "" : this.nav,
       this.say,
       this.title,
       this.body,
+      kernel ? idea : "",
       this.card.element
     );
     store.listen((state) => {
