@@ -125,6 +125,16 @@ def test_the_folded_solutions_solve_the_exercises(path, capsys, run_here, runs):
     assert not runs.exists()
 
 
+def test_a_lesson_of_a_track_has_five_small_exercises_along_the_way_each_with_its_answer():
+    tracks = re.findall(r"^- \*\*.*$", (NOTEBOOKS / "README.md").read_text("utf-8"), re.M)
+    names = set(re.findall(r"\]\((\w+\.ipynb)\)", "\n".join(tracks)))
+    small = re.compile(
+        r"\*\*Try it\.\*\* .+\n*.*\n\n<details><summary>Answer</summary>\n\n.+\n*.*\n</details>"
+    )
+    asked = {name: len(small.findall("\n".join(markdown(NOTEBOOKS / name)))) for name in names}
+    assert len(tracks) == 3 and {name: n for name, n in asked.items() if n < 5} == {}
+
+
 @pytest.mark.parametrize("name", ["rloo", "grpo", "maxrl"])
 def test_the_loop_of_notebook_05_trains_what_the_lab_trains(name, run_here):
     """The pass rates, to the last bit of single precision; other settings than its own."""

@@ -160,6 +160,26 @@ def test_a_guess_is_kept_and_scored_and_nobody_is_told_that_they_said_nothing(pa
         tab.locator(".calibration", has_text="You have made no guess yet").wait_for()
 
 
+def test_a_slider_moves_recorded_mazes_and_counts_those_that_fell_as_the_lesson_does(
+    pages, chromium
+):
+    cells = nbformat.read(ROOT / "notebooks" / "21_maze_exact.ipynb", as_version=4).cells
+    (table,) = [
+        output.data["text/plain"]
+        for cell in cells
+        for output in cell.get("outputs", [])
+        if "after 400 steps" in output.get("data", {}).get("text/plain", "")
+    ]
+    fell = [line.split("  ")[-1].split(",")[0].strip() for line in table.splitlines()[2:]]
+    with quiet(chromium, SITE.as_uri()) as tab:
+        tab.goto((SITE / "notebooks" / "21_maze_exact.html").as_uri())
+        bar, counts = tab.locator(".flow input"), tab.locator(".flow .count")
+        assert counts.all_text_contents() == ["0 of 192 below their start"] * 4
+        bar.press("End")
+        assert [one.split()[0] for one in counts.all_text_contents()] == fell
+        assert tab.locator(".flow output").inner_text() == "400 of 400"
+
+
 FAULTS = """async () => {
   const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'];
   const { violations } = await axe.run(document, { runOnly, iframes: false, preload: false });

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 e44973283003f9e7c6955ee13ecf5b0b57d10b2ec75cbedf144d547c18e80d0f
+// Built by `npm run build` from lab/explorer/front; sources sha256 0c6438d01b17b64720ad35547523234a3293ace11c07f1206c2161f9b7b9f468
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -8411,7 +8411,7 @@ var CurvesPanel = class {
       this.small[quantity] = { chart, tab };
       this.tabs.append(tab);
     }
-    this.chart = new Chart({ label: "curves over the pass rate", height: 0.52, least: 280 });
+    this.chart = new Chart({ label: "curves over the pass rate", height: app.kernel ? 0.33 : 0.52, least: 250 });
     this.chart.svg.setAttribute("tabindex", "0");
     this.chart.svg.setAttribute("aria-description", "left and right arrows move the pass rate that is read out below");
     this.chart.listen((p) => this.read(p));
@@ -10978,25 +10978,22 @@ var Explorer = class {
     this.body = h("div", { class: "body" });
     root.classList.add("lab-explorer");
     root.dataset.lmSuppressShortcuts = "true";
+    root.classList.toggle("notebook", Boolean(kernel));
+    const idea = h(
+      "p",
+      { class: "idea" },
+      kernel ? "" : "Everything of the story, with all settings: a try is a rollout, how often a problem is solved is its pass rate p, how hard it pulls is the weight w(p). Move N and watch the curves. ",
+      "With right-or-wrong rewards a group estimator is two sequences: rollout i gets ",
+      h("b", {}, "gap[j] r", h("sub", {}, "i"), " + offset[j]"),
+      ", with j right ones among the others. What is optimised is ",
+      h("b", {}, "w(p) = E[gap[j]]"),
+      "; offset only decides how noisily."
+    );
     root.replaceChildren(
       h(
         "header",
         {},
-        h(
-          "div",
-          {},
-          h(kernel ? "h2" : "h1", {}, "Which problems does an objective care about?"),
-          h(
-            "p",
-            { class: "idea" },
-            kernel ? "" : "Everything of the story, with all settings: a try is a rollout, how often a problem is solved is its pass rate p, how hard it pulls is the weight w(p). Move N and watch the curves. ",
-            "With right-or-wrong rewards a group estimator is two sequences: rollout i gets ",
-            h("b", {}, "gap[j] r", h("sub", {}, "i"), " + offset[j]"),
-            ", with j right ones among the others. What is optimised is ",
-            h("b", {}, "w(p) = E[gap[j]]"),
-            "; offset only decides how noisily."
-          )
-        ),
+        kernel ? this.nav : h("div", {}, h("h1", {}, "Which problems does an objective care about?"), idea),
         h(
           "div",
           { class: "tools" },
@@ -11020,10 +11017,11 @@ var Explorer = class {
           )
         )
       ),
-      this.nav,
+      kernel ? "" : this.nav,
       this.say,
       this.title,
       this.body,
+      kernel ? idea : "",
       this.card.element
     );
     store.listen((state) => {

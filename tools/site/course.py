@@ -1,4 +1,5 @@
-"""Lessons alive on the web: scenes of the explorer beside their ideas, guesses made on the page.
+"""Lessons alive on the web: scenes of the explorer beside their ideas, guesses made on the page,
+and recorded mazes that a slider moves through their training.
 
 course.toml says which. A guess is a probability that _static/course.js keeps on the reader's
 machine; at the end of a lesson it draws how often claims held that the reader was so sure of.
@@ -6,6 +7,7 @@ machine; at the end of a lesson it draws how often claims held that the reader w
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from html import escape
@@ -14,6 +16,9 @@ from typing import Any
 
 import nbformat
 from nbformat.v4 import new_markdown_cell
+
+from lab import runs
+from lab.show import rate_flow
 
 COURSE = tomllib.loads((Path(__file__).parent / "course.toml").read_text(encoding="utf-8"))
 TOLD = re.compile(
@@ -28,6 +33,10 @@ GUESS = """<div class="guess" data-claim="{name}" data-holds="{holds}">
 <details><summary>What was found</summary><p><strong>{verdict}.</strong> {because}</p></details>
 </div>"""
 ASKED = "<p>On this page: say how sure you are of each, then open what was found.</p>"
+FLOW = """<section class="flow" aria-label="Where 192 mazes went, step by step">
+<script type="application/json">{records}</script>
+</section>"""
+TRAININGS = {"exact ML": "ml", "MaxRL": "maxrl", "GRPO": "grpo", "RLOO": "rloo"}
 SCORE = '<section class="calibration" data-hold="{}" data-fail="{}"></section>'
 
 
@@ -77,7 +86,25 @@ def alive(cells: list[Any], lesson: str, score: str) -> list[Any]:
         for heading, scene in scenes.items():
             if heading in cell.source:
                 lively.append(new_markdown_cell(raw(FRAME.format(scene=scene))))
+        if course.get("flow", "\0") in cell.source:
+            lively.append(new_markdown_cell(raw(flow())))
     return [*lively, new_markdown_cell(raw(score))] if claims else lively
+
+
+def flow() -> str:
+    """What lesson 21 draws as lines, for a slider: log-odds by training, record and maze."""
+    every = runs.results_of_every_record("maze_exact", "maze").groups
+    every = every.query("gradient != 'expected' and seed == 0")
+    odds = every.assign(odds=rate_flow.log_odds(every["pass_rate"].to_numpy()).round(4))
+    trainings = {
+        title: odds.query("estimator == @name").pivot(index="step", columns="problem")["odds"]
+        for title, name in TRAININGS.items()
+    }
+    moves = every.drop_duplicates("problem").sort_values("problem")["moves"]
+    frames = {title: table.to_numpy().tolist() for title, table in trainings.items()}
+    steps = trainings["exact ML"].index.tolist()
+    records = {"steps": steps, "moves": moves.tolist(), "trainings": frames}
+    return FLOW.format(records=json.dumps(records, separators=(",", ":")))
 
 
 def guesses(lesson: str, claims: list[dict[str, Any]]) -> list[str]:

@@ -49,28 +49,25 @@ export class Explorer {
     this.body = h("div", { class: "body" });
     root.classList.add("lab-explorer");
     root.dataset.lmSuppressShortcuts = "true"; // in JupyterLab keys pressed here are not the notebook's
+    root.classList.toggle("notebook", Boolean(kernel)); // there the chart is to be seen below its cell
+    const idea = h(
+      "p",
+      { class: "idea" },
+      kernel
+        ? ""
+        : "Everything of the story, with all settings: a try is a rollout, how often a problem is solved is its " +
+            "pass rate p, how hard it pulls is the weight w(p). Move N and watch the curves. ",
+      "With right-or-wrong rewards a group estimator is two sequences: rollout i gets ",
+      h("b", {}, "gap[j] r", h("sub", {}, "i"), " + offset[j]"),
+      ", with j right ones among the others. What is optimised is ",
+      h("b", {}, "w(p) = E[gap[j]]"),
+      "; offset only decides how noisily.",
+    );
     root.replaceChildren(
       h(
         "header",
         {},
-        h(
-          "div",
-          {},
-          h(kernel ? "h2" : "h1", {}, "Which problems does an objective care about?"),
-          h(
-            "p",
-            { class: "idea" },
-            kernel
-              ? ""
-              : "Everything of the story, with all settings: a try is a rollout, how often a problem is solved is its " +
-                  "pass rate p, how hard it pulls is the weight w(p). Move N and watch the curves. ",
-            "With right-or-wrong rewards a group estimator is two sequences: rollout i gets ",
-            h("b", {}, "gap[j] r", h("sub", {}, "i"), " + offset[j]"),
-            ", with j right ones among the others. What is optimised is ",
-            h("b", {}, "w(p) = E[gap[j]]"),
-            "; offset only decides how noisily.",
-          ),
-        ),
+        kernel ? this.nav : h("div", {}, h("h1", {}, "Which problems does an objective care about?"), idea),
         h(
           "div",
           { class: "tools" },
@@ -94,10 +91,11 @@ export class Explorer {
           ),
         ),
       ),
-      this.nav,
+      kernel ? "" : this.nav,
       this.say,
       this.title,
       this.body,
+      kernel ? idea : "",
       this.card.element,
     );
     store.listen((state) => {

@@ -72,7 +72,7 @@ export class CurvesPanel {
       this.small[quantity] = { chart, tab };
       this.tabs.append(tab);
     }
-    this.chart = new Chart({ label: "curves over the pass rate", height: 0.52, least: 280 });
+    this.chart = new Chart({ label: "curves over the pass rate", height: app.kernel ? 0.33 : 0.52, least: 250 });
     this.chart.svg.setAttribute("tabindex", "0");
     this.chart.svg.setAttribute("aria-description", "left and right arrows move the pass rate that is read out below");
     this.chart.listen((p) => this.read(p));
