@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 0c6438d01b17b64720ad35547523234a3293ace11c07f1206c2161f9b7b9f468
+// Built by `npm run build` from lab/explorer/front; sources sha256 1285c0e4570a688236056ae74850c46632f9f378913ec5e190eccc7a3f216da4
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -10608,7 +10608,7 @@ var VerifierPanel = class {
     this.elsewhere = h(
       "p",
       { class: "rules first", hidden: true },
-      "Choose the file data/models/tiny/model.safetensors of the lab: ",
+      "Choose the file data/models/terse/model.safetensors of the lab: ",
       this.file
     );
     this.estimator = h("div", { class: "first" });

@@ -1,4 +1,4 @@
-// The fifth panel: a language model answers, the reader ticks what is right, and the page takes the real gradient step.
+// The last panel: a language model answers, the reader ticks what is right, and the page takes the real gradient step.
 import { Chart } from "./chart.js";
 import { LOOKS } from "./looks.js";
 import { ANSWERS, Practice, QUESTIONS, RATE, Run, beside } from "./verifier.js";
@@ -34,7 +34,7 @@ export class VerifierPanel {
     this.elsewhere = h(
       "p",
       { class: "rules first", hidden: true },
-      "Choose the file data/models/tiny/model.safetensors of the lab: ",
+      "Choose the file data/models/terse/model.safetensors of the lab: ",
       this.file,
     );
     this.estimator = h("div", { class: "first" });
