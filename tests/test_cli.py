@@ -144,7 +144,7 @@ def test_the_command_is_installed_and_is_this_one():
         ("lab tra", {"train "}),
         ("lab run gs", {"gsm8k "}),
         ("lab train gsm8k estimator=maxrl learning", {"learning_rate="}),
-        ("lab train no_experiment scale=first le", {"lemmas "}),
+        ("lab train no_experiment scale=first lem", {"lemmas "}),
     ],
 )
 def test_a_shell_completes_commands_experiments_and_parameters(line, words, tmp_path):

@@ -28,7 +28,7 @@ from lab.toy import maze, maze_policy
 from lab.toy.maze import MazeRL, MazeSFT
 from lab.toy.maze_env import OUTCOMES, MazeStream, draw
 from lab.toy.maze_policy import as_letters, as_texts, load_policy, most_frequent
-from lab.toy.transformer import Transformer
+from lab.toy.transformer import Transformer, fresh_transformer
 from lab.toy.tree_sampling import sample_rows
 from lab.toy.worlds import World, learn
 
@@ -391,9 +391,12 @@ def test_the_metrics_of_a_step_are_those_of_its_rollouts_one_by_one(young, by_on
     assert 0 < expected["solved"] < 1 and 0 < expected["dead groups"] < 1
 
 
-def test_truncated_rollouts_are_those_that_fill_the_length_without_an_end(young):
-    _, whole = watch(world_of(young, batch=8))
-    world = world_of(young, batch=8, length=int(whole.lengths.median()) - 1)
+def test_truncated_rollouts_are_those_that_fill_the_length_without_an_end():
+    """Of an untrained model, whose answers end anywhere."""
+    given = {"batch": 8, "length": 12}
+    model = fresh_transformer(0, maze.transformer_config(16, 1, 96))
+    policy = maze_policy.make_policy(model, config_of(rollouts=12, **given))
+    world = world_of({}, policy, **given)
     _, played = watch(world)
     cut = [not set(said) & set(ENDS) for said in played.tokens.flatten(0, 1).tolist()]
     assert 0 < sum(cut) < len(cut)
