@@ -316,7 +316,7 @@ def test_killed_with_all_its_processes_a_sweep_goes_on_where_it_was(
 ):
     path = write(
         FILE.replace(
-            '["rloo", "grpo(ddof=1)", "grpo"]', '["grpo(ddof=1)"], steps = [50, 1500]'
+            '["rloo", "grpo(ddof=1)", "grpo"]', '["grpo(ddof=1)"], steps = [50, 6000]'
         ).replace("steps = 400, ", "")
     )
     started = fork("sweep", path, "--train", "--jobs", 2)
