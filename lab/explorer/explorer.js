@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 1285c0e4570a688236056ae74850c46632f9f378913ec5e190eccc7a3f216da4
+// Built by `npm run build` from lab/explorer/front; sources sha256 cb381dbc4cb4c1608cf19a254377eeb240e6113f8e848c09fdd965f9698d25f8
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -5227,7 +5227,6 @@ function decomposition(degree, N2) {
   const scaled = columns2.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
   return { p, share: share3, basis, noise, plain: svd(columns2), ridge: svd(scaled) };
 }
-var dot2 = (a, b) => a.reduce((sum, value, i2) => sum + value * b[i2], 0);
 function fit(degree, N2, at, w) {
   if (N2 > LARGEST)
     throw new Error(`N = ${N2}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
@@ -5246,7 +5245,7 @@ function fit(degree, N2, at, w) {
   const cut = TINY * Math.max(...plain3.s), change = new Float64Array(degree + 1), left = missing2.slice();
   plain3.s.forEach((s, k) => {
     if (s <= cut) return;
-    const along = dot2(plain3.u[k], missing2);
+    const along = dot(plain3.u[k], missing2);
     plain3.u[k].forEach((value, i2) => {
       left[i2] -= along * value;
     });
@@ -5254,15 +5253,15 @@ function fit(degree, N2, at, w) {
       change[j] += along / s * value;
     });
   });
-  const unreachable = dot2(left, left);
+  const unreachable = dot(left, left);
   if (unreachable <= 1e-18 * size2) return start2.map((value, j) => value + change[j]);
-  const price = (BIAS_PRICE * unreachable + ERROR_PRICE * size2) / (dot2(
+  const price = (BIAS_PRICE * unreachable + ERROR_PRICE * size2) / (dot(
     noise,
     start2.map((value) => value * value)
   ) || 1);
   const step = new Float64Array(degree + 1);
   ridge.s.forEach((s, k) => {
-    const along = dot2(ridge.u[k], missing2) * s / (s * s + price);
+    const along = dot(ridge.u[k], missing2) * s / (s * s + price);
     ridge.v[k].forEach((value, j) => {
       step[j] += along * value;
     });
@@ -5856,9 +5855,9 @@ function short(value) {
   return line.length <= 60 ? line : `${line.slice(0, 57)}...`;
 }
 function readerOf(column) {
-  const dot4 = column.indexOf(".");
-  if (dot4 < 0) return (row2) => row2[column] ?? null;
-  const outer2 = column.slice(0, dot4), inner = readerOf(column.slice(dot4 + 1));
+  const dot2 = column.indexOf(".");
+  if (dot2 < 0) return (row2) => row2[column] ?? null;
+  const outer2 = column.slice(0, dot2), inner = readerOf(column.slice(dot2 + 1));
   return (row2) => isObject(row2[outer2]) ? inner(row2[outer2]) : row2[column] ?? null;
 }
 function rank(name, role) {
@@ -6781,6 +6780,7 @@ var HEAD = 32;
 var EPS = 1e-6;
 var THETA = 1e4;
 var ENDS = [256, 258];
+var ADAMW = { b1: 0.9, b2: 0.999, eps: 1e-8, decay: 0.01, norm: 1 };
 var BYTES = (() => {
   const printable = (byte) => byte > 32 && byte < 127 || byte > 160 && byte !== 173, every2 = Array.from({ length: 256 }, (_, byte) => byte);
   return [...every2.filter(printable), ...every2.filter((byte) => !printable(byte))];
@@ -6795,27 +6795,30 @@ function read(buffer) {
     layers: 1 + Math.max(...Object.keys(tensors).map((name) => Number(name.split(".")[2]) || 0))
   };
 }
+var NAMES = {
+  input: "input_layernorm",
+  after: "post_attention_layernorm",
+  qNorm: "self_attn.q_norm",
+  kNorm: "self_attn.k_norm",
+  q: "self_attn.q_proj",
+  k: "self_attn.k_proj",
+  v: "self_attn.v_proj",
+  o: "self_attn.o_proj",
+  gate: "mlp.gate_proj",
+  up: "mlp.up_proj",
+  down: "mlp.down_proj"
+};
 function parts({ tensors, layers }, flat2) {
   const at = (name) => {
     const [from, to] = tensors[`model.${name}.weight`].data_offsets;
     return flat2.subarray(from / 4, to / 4);
-  };
-  const NAMES4 = {
-    ...{
-      input: "input_layernorm",
-      after: "post_attention_layernorm",
-      qNorm: "self_attn.q_norm",
-      kNorm: "self_attn.k_norm"
-    },
-    ...{ q: "self_attn.q_proj", k: "self_attn.k_proj", v: "self_attn.v_proj", o: "self_attn.o_proj" },
-    ...{ gate: "mlp.gate_proj", up: "mlp.up_proj", down: "mlp.down_proj" }
   };
   return {
     embedding: at("embed_tokens"),
     norm: at("norm"),
     layers: Array.from(
       { length: layers },
-      (_, l) => Object.fromEntries(Object.entries(NAMES4).map(([short2, name]) => [short2, at(`layers.${l}.${name}`)]))
+      (_, l) => Object.fromEntries(Object.entries(NAMES).map(([short2, name]) => [short2, at(`layers.${l}.${name}`)]))
     )
   };
 }
@@ -6913,7 +6916,7 @@ function turned(x2, places, way = 1) {
 }
 function attention(q, cache, places, chances) {
   const out = new Float32Array(q.length);
-  eachHead(q, cache, places, (at, key, { position }, row2) => {
+  eachHead(q, cache, places, (at, key, { position }) => {
     const chance = new Float32Array(position + 1);
     let most3 = -Infinity, sum = 0;
     for (let t = 0; t <= position; t++) {
@@ -7067,10 +7070,10 @@ var LanguageModel = class {
   }
   /**
    * The gradient of the loss of the lab's trainer: minus advantage times log-probability, as a mean over all tokens of the
-   * answers; `policy_gradient_loss` of lab/llm/train/token_loss.py where nothing is clipped. `total` counts those tokens,
-   * where these texts are a part of a step.
+   * answers; `policy_gradient_loss` of lab/llm/train/token_loss.py where nothing is clipped. `total` counts those tokens in
+   * the step, of which these texts may be a part.
    */
-  gradient(texts, advantages, total2 = texts.reduce((sum, { answer }) => sum + answer.length, 0)) {
+  gradient(texts, advantages, total2) {
     const every2 = texts.map(({ prompt, answer }) => [...prompt, ...answer]), places = every2.flatMap((tokens, text2) => tokens.map((_, position) => ({ text: text2, position }))), longest = Math.max(...every2.map((tokens) => tokens.length)), { scores, tape } = this.forward(every2.flat(), places, this.cache(texts.length, longest)), dScores = new Float32Array(scores.length);
     let row2 = 0;
     texts.forEach(({ prompt, answer }, text2) => {
@@ -7084,9 +7087,9 @@ var LanguageModel = class {
     return this.backward(dScores, tape);
   }
   /** A step of AdamW as torch takes it: gradients clipped to norm 1, and matrices decay; the trainer's numbers. */
-  step(gradient2, rate, { betas: [b1, b2] = [0.9, 0.999], eps = 1e-8, decay = 0.01, norm = 1 } = {}) {
+  step(gradient2, rate) {
     this.moments ??= [new Float32Array(this.flat.length), new Float32Array(this.flat.length)];
-    const { flat: flat2 } = this, [m, v] = this.moments, length = Math.sqrt(gradient2.reduce((sum, g) => sum + g * g, 0)), clip = Math.min(1, norm / (length + 1e-6));
+    const { flat: flat2 } = this, [m, v] = this.moments, { b1, b2, eps, decay, norm } = ADAMW, length = Math.sqrt(gradient2.reduce((sum, g) => sum + g * g, 0)), clip = Math.min(1, norm / (length + 1e-6));
     this.steps++;
     const [c1, c2] = [1 - b1 ** this.steps, 1 - b2 ** this.steps];
     for (const { shape, data_offsets } of Object.values(this.first.tensors)) {
@@ -7098,7 +7101,6 @@ var LanguageModel = class {
         flat2[i2] = flat2[i2] * keep - rate / c1 * m[i2] / (Math.sqrt(v[i2] / c2) + eps);
       }
     }
-    return length;
   }
 };
 function drawn(chance, u) {
@@ -7260,8 +7262,7 @@ var Policy = class {
 };
 function reachOf(problems, basis) {
   if (!basis) return new Float64Array(problems).fill(1);
-  const dot4 = (a, b) => a.reduce((sum, value, f) => sum + value * b[f], 0);
-  return row(problems, (x2) => basis.reduce((sum, signs) => sum + dot4(signs, basis[x2]) ** 2, 0));
+  return row(problems, (x2) => basis.reduce((sum, signs) => sum + dot(signs, basis[x2]) ** 2, 0));
 }
 function summary(p) {
   const mean3 = (values) => values.reduce((a, b) => a + b, 0) / values.length;
@@ -7446,7 +7447,6 @@ function analyse(counts2, N2, gaps, kept = {}) {
 var WRONG2 = { one: [1], two: [0.7, 0.3] };
 var MOST_GROUPS = 25e3;
 var NEGLIGIBLE = 1e-12;
-var dot3 = (a, b) => a.reduce((sum, value, i2) => sum + value * b[i2], 0);
 var divided = (values) => {
   const sum = values.reduce((a, b) => a + b);
   return values.map((value) => value / sum);
@@ -7532,13 +7532,13 @@ function laws(recipe, sequences2, p) {
   return Object.fromEntries(["weight", "drift", "odds"].map((name) => [name, found.map((one2) => one2[name])]));
 }
 var gradient = (pi, worth) => {
-  const expected = dot3(pi, worth);
+  const expected = dot(pi, worth);
   return pi.map((chance, y) => chance * (worth[y] - expected));
 };
-var size = (vector) => Math.sqrt(dot3(vector, vector));
+var size = (vector) => Math.sqrt(dot(vector, vector));
 function part(vector, direction) {
-  const square = dot3(direction, direction);
-  return square > 1e-24 ? dot3(vector, direction) / square : 0;
+  const square = dot(direction, direction);
+  return square > 1e-24 ? dot(vector, direction) / square : 0;
 }
 function logOdds2(logits) {
   let sum = 0;
@@ -7925,7 +7925,7 @@ function isGated({ gate, quantity, N: N2 }) {
 }
 
 // gate_control.js
-var NAMES = { none: "none", drop: "drop", redraw: "redraw", between: "between" };
+var NAMES2 = { none: "none", drop: "drop", redraw: "redraw", between: "between" };
 var MEANING = {
   none: "Every group enters the step.",
   drop: "Groups that agree are dropped, and another problem is drawn: dynamic sampling.",
@@ -7950,7 +7950,7 @@ var GateControl = class {
   update({ gate, quantity, N: N2 }) {
     const { name, low, high: high2 } = parseGate(gate);
     rebuild(this.names, name, () => [
-      segmented("gate", NAMES, name, (next) => this.store.set({ gate: next === "between" ? START : next }))
+      segmented("gate", NAMES2, name, (next) => this.store.set({ gate: next === "between" ? START : next }))
     ]);
     this.bounds.hidden = name !== "between";
     this.low.show(low);
@@ -8355,7 +8355,7 @@ var Store = class {
 };
 
 // panel_curves.js
-var NAMES2 = {
+var NAMES3 = {
   weight: "weight w(p)",
   objective: "objective J(p) − J(½)",
   efficiency: "efficiency e(p)",
@@ -8396,8 +8396,8 @@ var CurvesPanel = class {
       onkeydown: (event) => this.turn(event)
     });
     this.small = {};
-    for (const quantity of Object.keys(NAMES2)) {
-      const chart = new Chart({ label: NAMES2[quantity], height: 0.42, least: 44, small: true });
+    for (const quantity of Object.keys(NAMES3)) {
+      const chart = new Chart({ label: NAMES3[quantity], height: 0.42, least: 44, small: true });
       const tab = h(
         "button",
         {
@@ -8405,7 +8405,7 @@ var CurvesPanel = class {
           role: "tab",
           onclick: () => store.set({ quantity, ...quantity === "weight" ? {} : { y: "linear" } })
         },
-        h("span", {}, NAMES2[quantity]),
+        h("span", {}, NAMES3[quantity]),
         chart.element
       );
       this.small[quantity] = { chart, tab };
@@ -8455,7 +8455,7 @@ var CurvesPanel = class {
   }
   /** Arrows move along the tabs. */
   turn(event) {
-    const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key], names = Object.keys(NAMES2);
+    const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key], names = Object.keys(NAMES3);
     if (!move) return;
     event.preventDefault();
     const next = this.small[names[(names.indexOf(this.app.store.state.quantity) + move + names.length) % names.length]].tab;
@@ -8593,7 +8593,7 @@ var CurvesPanel = class {
     this.chart.draw(
       {
         x: { kind: kindOf2(state.x), domain: SPAN[state.x], label: "pass rate p" },
-        y: { kind, domain, label: NAMES2[quantity] + unit },
+        y: { kind, domain, label: NAMES3[quantity] + unit },
         lines: drawn3,
         named: true,
         mark: this.at
@@ -9501,22 +9501,11 @@ var SIDES = ["left", "right"];
 var WORK2 = new Work();
 var BUDGET = 3e6;
 var [FEW2, MANY] = [13, 61];
-var PLAIN = {
-  updates: 1,
-  step: 0.05,
-  clipped: true,
-  clip: 0.2,
-  clip_high: 0.2,
-  false_positive: 0,
-  false_negative: 0,
-  temperature: 1,
-  top_p: 1,
-  same_temperature: true,
-  averaged: false,
-  right_tokens: 10,
-  wrong_tokens: 20
-};
-var PARTS = [...Object.keys(PLAIN), "wrong_answers"];
+var PARTS = [
+  ...["updates", "step", "clipped", "clip", "clip_high", "false_positive", "false_negative"],
+  ...["temperature", "top_p", "same_temperature", "averaged", "right_tokens", "wrong_tokens"]
+];
+var PLAIN = { ...Object.fromEntries(PARTS.map((name) => [name, DEFAULTS[name]])), updates: 1 };
 var EXAMPLES = {
   "one update": {},
   "64 updates": { updates: 64 },
@@ -9525,7 +9514,7 @@ var EXAMPLES = {
   "top-p 0.9": { top_p: 0.9 },
   "each answer's mean": { averaged: true }
 };
-var recipeOf = (state) => Object.fromEntries(PARTS.map((name) => [name, state[name]]));
+var recipeOf = (state) => Object.fromEntries([...PARTS, "wrong_answers"].map((name) => [name, state[name]]));
 var isPlacebo = ({ false_positive, false_negative }) => Math.abs(1 - false_positive - false_negative) < 1e-9;
 var isOffPolicy = ({ temperature, top_p, same_temperature }) => top_p < 1 || temperature !== 1 && !same_temperature;
 var percent = (share3) => Number.isFinite(share3) ? `${format(Number((100 * share3).toFixed(6)), 3)} %` : "–";
@@ -10579,7 +10568,7 @@ var Run2 = class {
 };
 
 // panel_verifier.js
-var NAMES3 = { rloo: "RLOO", grpo: "GRPO", maxrl: "MaxRL" };
+var NAMES4 = { rloo: "RLOO", grpo: "GRPO", maxrl: "MaxRL" };
 var KINDS2 = { practised: "The sixteen questions that it practises", others: "Sixteen others, which it never practises" };
 var MANY2 = 10;
 var share = (x2) => x2.toFixed(2);
@@ -10733,7 +10722,7 @@ var VerifierPanel = class {
       Object.assign(run, {
         key,
         name: estimator,
-        label: NAMES3[estimator] + (wrong ? `, ${percent3(wrong)} of ticks wrong` : "")
+        label: NAMES4[estimator] + (wrong ? `, ${percent3(wrong)} of ticks wrong` : "")
       });
       this.runs.set(key, run);
       await this.during("the model answers", () => run.answer());
@@ -10763,7 +10752,7 @@ var VerifierPanel = class {
   update(state) {
     const { store } = this.app;
     rebuild(this.estimator, state.estimator, () => [
-      segmented("estimator", NAMES3, state.estimator, (estimator) => store.set({ estimator }))
+      segmented("estimator", NAMES4, state.estimator, (estimator) => store.set({ estimator }))
     ]);
     this.wrong.show(state.wrong);
     if (this.run && this.run.key !== this.key) this.going = false;

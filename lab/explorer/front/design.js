@@ -1,6 +1,6 @@
 // From a drawn weight to (gap, offset), as lab/mathematics/design.py does: a ridge whose price is the noise that is bought.
 import { binomialTable, expect, gaussLegendre } from "./mathematics.js";
-import { svd } from "./linear.js";
+import { dot, svd } from "./linear.js";
 
 const TINY = 1e-12,
   BIAS_PRICE = 10,
@@ -37,8 +37,6 @@ export function decomposition(degree, N) {
   const scaled = columns.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
   return { p, share, basis, noise, plain: svd(columns), ridge: svd(scaled) };
 }
-
-const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
 
 /** Bernstein coefficients of `degree` near w(at(j)) whose polynomial is near w; the noise of steep ones has a price. */
 export function fit(degree, N, at, w) {

@@ -5,7 +5,8 @@
 const HEAD = 32,
   EPS = 1e-6,
   THETA = 10000;
-export const ENDS = [256, 258]; // the tokens that end an answer
+const ENDS = [256, 258]; // the tokens that end an answer
+const ADAMW = { b1: 0.9, b2: 0.999, eps: 1e-8, decay: 0.01, norm: 1 }; // `norm`: to which gradients are clipped
 /** The byte of each token below 256, in the order of byte-level BPE: printable bytes first. */
 const BYTES = (() => {
   const printable = (byte) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173),
@@ -29,21 +30,26 @@ export function read(buffer) {
   };
 }
 
+/** The weights of a layer, by the names that they have here. */
+const NAMES = {
+  input: "input_layernorm",
+  after: "post_attention_layernorm",
+  qNorm: "self_attn.q_norm",
+  kNorm: "self_attn.k_norm",
+  q: "self_attn.q_proj",
+  k: "self_attn.k_proj",
+  v: "self_attn.v_proj",
+  o: "self_attn.o_proj",
+  gate: "mlp.gate_proj",
+  up: "mlp.up_proj",
+  down: "mlp.down_proj",
+};
+
 /** Parts of a flat array by the names of the weights: of the weights themselves, or of their gradient. */
 function parts({ tensors, layers }, flat) {
   const at = (name) => {
     const [from, to] = tensors[`model.${name}.weight`].data_offsets;
     return flat.subarray(from / 4, to / 4);
-  };
-  const NAMES = {
-    ...{
-      input: "input_layernorm",
-      after: "post_attention_layernorm",
-      qNorm: "self_attn.q_norm",
-      kNorm: "self_attn.k_norm",
-    },
-    ...{ q: "self_attn.q_proj", k: "self_attn.k_proj", v: "self_attn.v_proj", o: "self_attn.o_proj" },
-    ...{ gate: "mlp.gate_proj", up: "mlp.up_proj", down: "mlp.down_proj" },
   };
   return {
     embedding: at("embed_tokens"),
@@ -176,7 +182,7 @@ function turned(x, places, way = 1) {
  */
 function attention(q, cache, places, chances) {
   const out = new Float32Array(q.length);
-  eachHead(q, cache, places, (at, key, { position }, row) => {
+  eachHead(q, cache, places, (at, key, { position }) => {
     const chance = new Float32Array(position + 1);
     let most = -Infinity,
       sum = 0;
@@ -374,10 +380,10 @@ export class LanguageModel {
 
   /**
    * The gradient of the loss of the lab's trainer: minus advantage times log-probability, as a mean over all tokens of the
-   * answers; `policy_gradient_loss` of lab/llm/train/token_loss.py where nothing is clipped. `total` counts those tokens,
-   * where these texts are a part of a step.
+   * answers; `policy_gradient_loss` of lab/llm/train/token_loss.py where nothing is clipped. `total` counts those tokens in
+   * the step, of which these texts may be a part.
    */
-  gradient(texts, advantages, total = texts.reduce((sum, { answer }) => sum + answer.length, 0)) {
+  gradient(texts, advantages, total) {
     const every = texts.map(({ prompt, answer }) => [...prompt, ...answer]),
       places = every.flatMap((tokens, text) => tokens.map((_, position) => ({ text, position }))),
       longest = Math.max(...every.map((tokens) => tokens.length)),
@@ -397,10 +403,11 @@ export class LanguageModel {
   }
 
   /** A step of AdamW as torch takes it: gradients clipped to norm 1, and matrices decay; the trainer's numbers. */
-  step(gradient, rate, { betas: [b1, b2] = [0.9, 0.999], eps = 1e-8, decay = 0.01, norm = 1 } = {}) {
+  step(gradient, rate) {
     this.moments ??= [new Float32Array(this.flat.length), new Float32Array(this.flat.length)];
     const { flat } = this,
       [m, v] = this.moments,
+      { b1, b2, eps, decay, norm } = ADAMW,
       length = Math.sqrt(gradient.reduce((sum, g) => sum + g * g, 0)),
       clip = Math.min(1, norm / (length + 1e-6));
     this.steps++;
@@ -414,7 +421,6 @@ export class LanguageModel {
         flat[i] = flat[i] * keep - ((rate / c1) * m[i]) / (Math.sqrt(v[i] / c2) + eps);
       }
     }
-    return length;
   }
 }
 

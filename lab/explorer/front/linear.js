@@ -1,6 +1,6 @@
-// Two small tools of linear algebra, for the fits: singular values, and least squares without negative entries.
+// Small tools of linear algebra: inner products and, for the fits, singular values and least squares without negative entries.
 
-const dot = (a, b, from = 0) => {
+export const dot = (a, b, from = 0) => {
   let sum = 0;
   for (let i = from; i < a.length; i++) sum += a[i] * b[i];
   return sum;

@@ -6,7 +6,7 @@ import { Grid, QUANTITIES, passRates } from "./mathematics.js";
 import { AXES, SPAN, kindOf } from "./panel_curves.js";
 import { counted, meanTokens, policy } from "./recipe.js";
 import { ESTIMATORS, offered } from "./specs.js";
-import { MOST } from "./state.js";
+import { DEFAULTS, MOST } from "./state.js";
 import { LOG, checkbox, field, format, h, rebuild, segmented, select, slider, write } from "./dom.js";
 import { Work } from "./work.js";
 
@@ -14,23 +14,12 @@ const SIDES = ["left", "right"];
 const WORK = new Work();
 const BUDGET = 3e6, // steps of groups that a line may cost: few groups are drawn at many pass rates
   [FEW, MANY] = [13, 61];
+const PARTS = [
+  ...["updates", "step", "clipped", "clip", "clip_high", "false_positive", "false_negative"],
+  ...["temperature", "top_p", "same_temperature", "averaged", "right_tokens", "wrong_tokens"],
+];
 /** What a recipe is without anything of practice: one step on a group. */
-const PLAIN = {
-  updates: 1,
-  step: 0.05,
-  clipped: true,
-  clip: 0.2,
-  clip_high: 0.2,
-  false_positive: 0,
-  false_negative: 0,
-  temperature: 1,
-  top_p: 1,
-  same_temperature: true,
-  averaged: false,
-  right_tokens: 10,
-  wrong_tokens: 20,
-};
-const PARTS = [...Object.keys(PLAIN), "wrong_answers"];
+const PLAIN = { ...Object.fromEntries(PARTS.map((name) => [name, DEFAULTS[name]])), updates: 1 };
 const EXAMPLES = {
   "one update": {},
   "64 updates": { updates: 64 },
@@ -40,7 +29,7 @@ const EXAMPLES = {
   "each answer's mean": { averaged: true },
 };
 
-const recipeOf = (state) => Object.fromEntries(PARTS.map((name) => [name, state[name]]));
+const recipeOf = (state) => Object.fromEntries([...PARTS, "wrong_answers"].map((name) => [name, state[name]]));
 const isPlacebo = ({ false_positive, false_negative }) => Math.abs(1 - false_positive - false_negative) < 1e-9;
 const isOffPolicy = ({ temperature, top_p, same_temperature }) => top_p < 1 || (temperature !== 1 && !same_temperature);
 const percent = (share) => (Number.isFinite(share) ? `${format(Number((100 * share).toFixed(6)), 3)} %` : "–");

@@ -1,19 +1,19 @@
 // What practice adds to an estimator, summed over every group that a small policy can draw; as in
 // lab/mathematics/exact_updates.py. The policy has one right answer with chance p and wrong ones that share the rest.
+import { dot } from "./linear.js";
 import { row, successFailure } from "./mathematics.js";
 
-export const WRONG = { one: [1], two: [0.7, 0.3] }; // shares of the wrong answers in what p leaves
-export const MOST_GROUPS = 25_000; // beyond it a picture takes many seconds
+const WRONG = { one: [1], two: [0.7, 0.3] }; // shares of the wrong answers in what p leaves
+const MOST_GROUPS = 25_000; // beyond it a picture takes many seconds
 const NEGLIGIBLE = 1e-12; // as in Sampler.of
 
-const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
 const divided = (values) => {
   const sum = values.reduce((a, b) => a + b);
   return values.map((value) => value / sum);
 };
 
 /** The chances of being drawn at a temperature, then cut to the fewest answers that hold `top_p`. */
-export function drawn(pi, { temperature, top_p }) {
+function drawn(pi, { temperature, top_p }) {
   const heated = divided(pi.map((chance) => chance ** (1 / temperature))),
     order = [...heated.keys()].sort((i, j) => heated[j] - heated[i] || i - j);
   let before = 0;
@@ -41,7 +41,7 @@ function kinds(pi, recipe) {
 }
 
 /** How many groups N rollouts of `count` kinds can be. */
-export function groups(N, count) {
+function groups(N, count) {
   let found = 1;
   for (let i = 1; i < count; i++) found = (found * (N + i)) / i;
   return Math.round(found);
@@ -70,7 +70,7 @@ export const meanTokens = ({ right_tokens, wrong_tokens }, p) => p * right_token
  * mean that nobody rewards (`drift`, of its length), and the expected change of the log-odds. Where answers are averaged
  * over their tokens, rate and weight are in units of the mean length, so that all lengths alike change nothing.
  */
-export function law(recipe, sequences, p) {
+function law(recipe, sequences, p) {
   const { updates, clipped, averaged, same_temperature } = recipe,
     N = sequences[0].length,
     pi = policy(recipe, p),

@@ -1,4 +1,5 @@
 // A tabular policy trained by sampling, number for number that of lab/toy/paired.py.
+import { dot } from "./linear.js";
 import { binomialTable, expect, row, successFailure } from "./mathematics.js";
 
 const M0 = 0xd2511f53,
@@ -193,7 +194,6 @@ export class Policy {
 /** The squared length of the change that a gradient of length 1 of each problem makes to the logits of all. */
 function reachOf(problems, basis) {
   if (!basis) return new Float64Array(problems).fill(1);
-  const dot = (a, b) => a.reduce((sum, value, f) => sum + value * b[f], 0);
   return row(problems, (x) => basis.reduce((sum, signs) => sum + dot(signs, basis[x]) ** 2, 0));
 }
 
