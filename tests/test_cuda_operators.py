@@ -92,7 +92,7 @@ def test_sampling_and_scoring_mazes_wait_for_nothing_and_touch_no_tensor_of_the_
     assert isinstance(sampled, Rollouts) and sampled.tokens.device.type == "meta"
     outcome = maze.walk(grids, sampled.tokens)
     logp, entropy = policy.score(prompts, sampled, entropy_gradient=True)
-    (policy_gradient(logp, outcome.right.float()) - entropy).backward()
+    (policy_gradient(logp.sum(2), outcome.right.float()) - entropy).backward()
     assert sampled.rows == mazes * (1 + rollouts * (length - 1))
     assert all(weight.grad.device.type == "meta" for weight in model.parameters())
 

@@ -122,10 +122,18 @@ def greedy_answer(model: Transformer, prompt: torch.Tensor, length: int) -> list
 
 
 def slow_loss(
-    world: MazeRL, name: str, mazes, groups, entropy_bonus=0.0, smoothing=0.0, greedy_filter=False
+    world: MazeRL,
+    name: str,
+    mazes,
+    groups,
+    entropy_bonus=0.0,
+    kl=0.0,
+    smoothing=0.0,
+    greedy_filter=False,
 ):
     """-(sum_i A_i log pi_i) / tokens of all rollouts, and the changes that the class describes."""
-    total, tokens, entropies = 0.0, 0, []
+    total, tokens, entropies, divergence = 0.0, 0, [], 0.0
+    prompts = mazes.prompts().long()
     solved = solved_greedily(world, mazes)
     for which, group in enumerate(groups):
         A = lab.advantages(
@@ -137,7 +145,21 @@ def slow_loss(
             total = total + counts * (a + (bonus if outcome == "right" else -bonus)) * sum(logp)
             tokens += len(said)
             entropies += entropy
-    return -total / tokens - entropy_bonus * sum(entropies) / len(entropies)
+            if kl:
+                ratio = (
+                    token_logp(world.start.model, prompts[which], said) - torch.stack(logp)
+                ).exp()
+                divergence = divergence + (ratio - ratio.log() - 1).sum()
+    bonus = entropy_bonus * sum(entropies) / len(entropies)
+    return -total / tokens - bonus + kl * divergence / tokens
+
+
+def token_logp(model: Transformer, prompt, said: list[int]):
+    """The log-probabilities of an answer's tokens, from a sequence of its own."""
+    answer = torch.tensor(said)
+    stream, _ = model.prefill(torch.cat((prompt, answer))[None])
+    rows = model.logits(stream)[0, len(prompt) - 1 : -1].log_softmax(-1)
+    return rows.gather(1, answer[:, None])[:, 0]
 
 
 def solved_greedily(world: MazeRL, mazes) -> list[bool]:
@@ -211,14 +233,17 @@ def test_the_gradient_is_the_sum_of_advantage_times_score_over_all_tokens(young,
     "change",
     [
         {"entropy_bonus": 0.3},
+        {"kl": 0.5},
         {"smoothing": 0.2},
         {"greedy_filter": True},
-        {"entropy_bonus": 0.1, "smoothing": 0.5, "greedy_filter": True},
+        {"entropy_bonus": 0.1, "kl": 0.2, "smoothing": 0.5, "greedy_filter": True},
     ],
 )
 def test_each_change_to_the_loss_is_what_its_description_says(young, by_one, change):
     policy, step, groups = by_one
     world = world_of(young, policy, estimator="rloo", **change)
+    for weight in world.start.model.parameters() if world.start else ():
+        weight.mul_(1.3)  # as if the policy had moved
     loss, mazes = loss_of(world, step), world.stream.at(step)
     expected, plain = (slow_loss(world, "rloo", mazes, groups, **given) for given in (change, {}))
     assert loss.item() == pytest.approx(expected.item(), rel=1e-4, abs=1e-6)
@@ -330,7 +355,7 @@ def gradient_in_parts(monkeypatch, young, step: int, kept: int, sample, **given)
 
 @pytest.mark.parametrize("sample", [maze_policy.sample_tree, sample_rows])
 @pytest.mark.parametrize(
-    "change", [{}, {"entropy_bonus": 0.1, "smoothing": 0.5, "greedy_filter": True}]
+    "change", [{}, {"entropy_bonus": 0.1, "kl": 0.2, "smoothing": 0.5, "greedy_filter": True}]
 )
 def test_a_step_in_parts_has_the_gradient_and_the_record_of_a_step_at_once(
     monkeypatch, young, by_one, sample, change

@@ -219,6 +219,9 @@ class MazeConfig(MazeStartConfig):
         least=0.0,
         most=10.0,
     )
+    kl: float = setting(
+        "coefficient of the KL divergence from the start", least=0.0, most=100.0, default=0.0
+    )
     smoothing: float = setting(
         "coefficient c of differential smoothing: favours unlikely right and likely wrong rollouts",
         least=0.0,

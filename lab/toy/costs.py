@@ -69,7 +69,7 @@ def of_mazes(config: MazeConfig) -> Costs | None:
         tokens = torch.zeros(part, rollouts, length, dtype=torch.int64)
         truncated = torch.zeros(part, rollouts, dtype=torch.bool)
         sampled = Rollouts(tokens, tokens.bool(), tokens.float(), tokens, truncated, None)
-        logp, _ = policy.score(policy.read(policy.evaluation_set), sampled)
+        logp = policy.score(policy.read(policy.evaluation_set), sampled)[0].sum(2)
         policy_gradient(logp, logp.detach()).backward()
 
     def start() -> None:

@@ -17,6 +17,7 @@ generation_config.json names both. Departures:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -111,11 +112,13 @@ class _WithStatistics(World):
 class MazeRL(_WithStatistics):
     """Reinforcement learning on new mazes, from sampled rollouts.
 
-    The settings: `entropy_bonus` adds that multiple of the mean token entropy. `smoothing` is the c
-    of differential smoothing (Gai et al. 2511.19942): the advantage of a right rollout grows, and
-    that of a wrong one shrinks, by -c times its mean token log-probability. `greedy_filter` is SELF
-    (Nguyen et al. 2510.02230): only mazes whose greedy answer is wrong count. With a `stopping`
-    rule, `rollouts` is its cap, and it gives the advantages in place of the estimator.
+    The settings: `entropy_bonus` adds that multiple of the mean token entropy. `kl` takes off that
+    multiple of the KL divergence from the start, a mean over tokens of Schulman's k3 as in GRPO
+    (Shao et al. 2402.03300, eq. 4). `smoothing` is the c of differential smoothing (Gai et al.
+    2511.19942): the advantage of a right rollout grows, and that of a wrong one shrinks, by -c
+    times its mean token log-probability. `greedy_filter` is SELF (Nguyen et al. 2510.02230): only
+    mazes whose greedy answer is wrong count. With a `stopping` rule, `rollouts` is its cap, and it
+    gives the advantages in place of the estimator.
     """
 
     def __init__(self, policy: MazePolicy, stream: MazeStream, config: MazeConfig) -> None:
@@ -125,6 +128,10 @@ class MazeRL(_WithStatistics):
         if self.rule is not None:
             spend(self.kept, torch.zeros(0))
         self.errors = errors_of_judge(config) if config.practice else None
+        self.start = None
+        if config.kl:
+            frozen = deepcopy(policy.model).requires_grad_(False)
+            self.start = MazePolicy(frozen, policy.evaluation_set, config)
 
     def losses(self, step: int) -> Iterator[Tensor]:
         """The loss of a step in parts that sum to it, one for each of its micro-batches.
@@ -143,18 +150,22 @@ class MazeRL(_WithStatistics):
         in_gradient = self.in_gradient(accepted, rollouts, solved)
         # Of mazes that are not scored, sampling said it.
         entropies = [] if rollouts.entropy is None else [rollouts.entropy[~in_gradient].sum()]
-        mismatches = []
+        divergences, mismatches = [], []
         in_order = in_gradient.nonzero()[:, 0]
         for part in micro_batches(len(in_order), positions, self.policy.device):
             chosen = in_order[part]
             few = rollouts.of(chosen)
             prompts = reader.prompts_of(chosen)
-            logp, entropy = self.policy.score(prompts, few, self.config.entropy_bonus > 0)
+            by_token, entropy = self.policy.score(prompts, few, self.config.entropy_bonus > 0)
+            divergence = self.divergence(by_token, mazes[chosen], few)
+            logp = by_token.sum(2)
             A = self.advantages(accepted[chosen], logp.detach() / few.lengths, solved[chosen])
             entropies.append(entropy.detach())
+            divergences.append(divergence.detach())
             mismatches.append((logp.detach() - few.logp.sum(2)).abs().max())
-            yield self.loss(logp, A, entropy, rollouts)
-            del prompts, logp, entropy  # and their graph, before the next one is made
+            yield self.loss(logp, A, entropy, divergence, rollouts)
+            # And their graph, before the next one is made.
+            del prompts, by_token, logp, entropy, divergence
         K, N, tokens = accepted.sum(1), rollouts.drawn, rollouts.mask.sum()
         self.keep(
             {
@@ -168,6 +179,7 @@ class MazeRL(_WithStatistics):
                 "log-probability mismatch": torch.stack(mismatches).max(),
                 "tokens a forward row": tokens / rollouts.rows,
             }
+            | ({"kl": torch.stack(divergences).sum() / tokens} if self.start else {})
         )
 
     def accepted(
@@ -207,33 +219,49 @@ class MazeRL(_WithStatistics):
     ) -> Bool[Tensor, " mazes"]:
         """The mazes whose advantages are not all zero: no other has a part in the gradient.
 
-        All of them where advantages depend on the scores, where every entropy has a gradient, and
-        where the entropy of a maze that is not scored is unknown, as with a stopping rule.
+        All of them where advantages depend on the scores, where every entropy or divergence has a
+        gradient, and where the entropy of a maze that is not scored is unknown, as with a stopping
+        rule.
         At least one, because the optimizer needs a gradient, if only of zeros.
         """
-        if self.config.smoothing or self.config.entropy_bonus or rollouts.entropy is None:
+        config = self.config
+        for_all = config.smoothing or config.entropy_bonus or config.kl
+        if for_all or rollouts.entropy is None:
             return torch.ones_like(solved[:, 0])
         A = self.advantages(right, torch.zeros_like(rollouts.logp[:, :, 0]), solved)
         in_gradient = (A != 0).any(1)
         in_gradient[0] |= ~in_gradient.any()
         return in_gradient
 
+    def divergence(
+        self, logp: Float[Tensor, "chosen rollouts length"], mazes: Mazes, rollouts: Rollouts
+    ) -> Float[Tensor, ""]:
+        """The sum over tokens of k3, which estimates the KL divergence from the start."""
+        if self.start is None:
+            return logp.new_zeros(())
+        with torch.no_grad():
+            reference, _ = self.start.score(self.start.read(mazes), rollouts)
+        gap = reference - logp  # 0 where there is no token
+        return (gap.exp() - gap - 1).sum()
+
     def loss(
         self,
         logp: Float[Tensor, "chosen rollouts"],
         A: Float[Tensor, "chosen rollouts"],
         entropy: Float[Tensor, ""],
+        divergence: Float[Tensor, ""],
         rollouts: Rollouts,
     ) -> Float[Tensor, ""]:
         """The part of some mazes in the loss of a step, whose rollouts are `rollouts`.
 
-        It is a mean over tokens: `entropy` is the sum over those of the mazes.
+        It is a mean over tokens: `entropy` and `divergence` are sums over those of the mazes.
         """
         tokens = rollouts.mask.sum()
         mean_length = tokens / rollouts.drawn.sum()
         share = len(A) / len(rollouts.tokens)
         loss = policy_gradient(logp, A) / mean_length * share
-        return loss - self.config.entropy_bonus * (entropy / tokens)
+        loss = loss - self.config.entropy_bonus * (entropy / tokens)
+        return loss + self.config.kl * (divergence / tokens) if self.start else loss
 
     def advantages(
         self,
@@ -343,7 +371,7 @@ def preflight(config: MazeConfig) -> list[str]:
             errors_of_judge(config)
     else:
         lines = GradientSource.of(config).describe()
-        names = ("entropy_bonus", "smoothing", "greedy_filter", "practice", "checked_moves")
+        names = ("entropy_bonus", "kl", "smoothing", "greedy_filter", "practice", "checked_moves")
         reason = f"gradient = {config.gradient!r} samples no rollouts"
         config.refuse(names, reason, "set gradient to 'sampled'")
     lines.append(f"  truncated rollouts (no DONE within {length} tokens) count as wrong")

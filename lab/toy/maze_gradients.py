@@ -103,7 +103,7 @@ def measured_weights(
     right = walk(maze, rollouts.tokens).right
     weights = list(policy.model.parameters())
     with sdpa_kernel(SDPBackend.MATH):  # fused attention has no second derivative
-        logp = policy.score(policy.read(maze), rollouts)[0][0]
+        logp = policy.score(policy.read(maze), rollouts)[0].sum(2)[0]
     # Of each rollout, the derivative along the score: the gradient of sum_i c_i logp_i is linear in
     # c, so its product with the score has that derivative by c_i.
     c = torch.zeros_like(logp, requires_grad=True)

@@ -158,15 +158,15 @@ class MazePolicy:
 
     def score(
         self, prompts: Prompts, rollouts: Rollouts, entropy_gradient: bool = False
-    ) -> tuple[Float[Tensor, "mazes rollouts"], Float[Tensor, ""]]:
-        """Log-probabilities of rollouts, and the sum of their token entropies.
+    ) -> tuple[Float[Tensor, "mazes rollouts length"], Float[Tensor, ""]]:
+        """Log-probabilities of rollouts' tokens, 0 beyond their ends, and the sum of entropies.
 
         Gradients flow through the entropy only with `entropy_gradient`.
         """
         with self.autocast():
             logits = rollout_logits(self.model, prompts, rollouts, self.attention(prompts))
             rows = logits.log_softmax(-1)
-        logp = (rows[rollouts.logit_rows, rollouts.tokens] * rollouts.mask).sum(2)
+        logp = rows[rollouts.logit_rows, rollouts.tokens] * rollouts.mask
         # Of the distribution that each token is drawn from, in nats.
         rows = rows if entropy_gradient else rows.detach()
         entropy = -(rows.exp() * rows).sum(1)
