@@ -28,7 +28,7 @@ def test_a_checkpoint_holds_the_adapter_alone_and_training_goes_on_exactly(train
     whole = taken_up_anywhere(**given)
     names = [key for key in whole[-1][1] if key.startswith("model/")]
     assert names and all(".lora_" in name for name in names)
-    assert isinstance(whole[-1][0], Record) and whole[-1][0].metrics["kl"] > 0
+    assert isinstance(whole[-1][0], Record) and whole[-1][0].metrics["KL divergence"] > 0
 
 
 def test_both_trainers_begin_with_the_same_adapter():

@@ -224,7 +224,7 @@ def test_with_every_setting_the_loop_and_trl_take_the_same_step(parts, tmp_path,
         "mean length": "completions/mean_length",
         "truncated": "completions/clipped_ratio",
         "clip_ratio/region_mean": "clip_ratio/region_mean",
-        "kl": "kl",
+        "KL divergence": "kl",
         "grad_norm": "grad_norm",  # the mean over updates, before clipping
         "log-ratio": "log_ratio",
     }.items():

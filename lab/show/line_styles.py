@@ -103,6 +103,7 @@ SHORT_LABELS = {
 # Methods that a setting other than the estimator sets apart.
 VARIANT_STYLES = {
     "no baseline": LineStyle("PKPO, no baseline", GREEN, (0, (1, 1)), ">"),
+    "kl": LineStyle("GRPO, KL penalty", GREEN, (0, (5, 2)), "v"),
     "entropy": LineStyle("GRPO, entropy bonus", SKY, (0, (3.5, 1.5)), "D"),
     "self": LineStyle("SELF", BLACK, (0, (1, 1.6)), "p"),
     "smoothing": LineStyle("differential smoothing", BLUE, (0, (3, 1)), "v"),

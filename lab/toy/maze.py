@@ -179,7 +179,7 @@ class MazeRL(_WithStatistics):
                 "log-probability mismatch": torch.stack(mismatches).max(),
                 "tokens a forward row": tokens / rollouts.rows,
             }
-            | ({"kl": torch.stack(divergences).sum() / tokens} if self.start else {})
+            | ({"KL divergence": torch.stack(divergences).sum() / tokens} if self.start else {})
         )
 
     def accepted(

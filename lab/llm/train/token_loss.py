@@ -172,7 +172,7 @@ def policy_gradient_loss(
         # Schulman's k3; the ratio corrects for samples of the old policy, as in TRL.
         divergence = ratio * (gap.exp() - gap - 1)
         losses = losses + config.kl * divergence
-        metrics["kl"] = divergence.sum().item() / update_tokens
+        metrics["KL divergence"] = divergence.sum().item() / update_tokens
     if config.aggregation == "token-mean":
         # An update has this many tokens on average: updates with longer answers weigh more.
         mean_tokens = sum(len(row.answer) for row in batch) / config.updates

@@ -50,6 +50,7 @@ METRIC_NAMES = {
     "logp_mismatch": "log-probability mismatch",
     "greedy_solved": "greedy solved",
     "log_ratio": "log-ratio",
+    "kl": "KL divergence",  # `kl` is a parameter
 }
 # Prefixes of TRL's metrics that are not recorded: duplicates, and counts that start with TRL.
 HIDDEN_METRICS = ("rewards/", "epoch", "step_time", "num_tokens", "learning_rate")
