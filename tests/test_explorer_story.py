@@ -103,7 +103,7 @@ def test_the_rounds_of_the_unseen_problem_are_drawn_with_the_numbers_of_the_lab(
             go(tab, f"#unseen&N={N}")
             assert tab.locator(".box").count() == 20
             assert tab.locator(".box.seen").count() == right.any(axis=1).sum()
-            told = re.search(r"([\d.]+) % would contain none", finding(tab))
+            told = re.search(r"([\d.]+) % contain none, and teach nothing", finding(tab))
             assert float(told[1]) == pytest.approx(100 * 0.99**N, abs=0.51)
 
 

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 cb381dbc4cb4c1608cf19a254377eeb240e6113f8e848c09fdd965f9698d25f8
+// Built by `npm run build` from lab/explorer/front; sources sha256 604f4aaa563e57f0f67829ddb6318cfd62409f8e6665e3982fb54f2d137b6967
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -9541,6 +9541,7 @@ function meaning(recipe, p) {
     );
   return said2.length ? said2 : ["One step on groups of the policy's own, with a judge that never errs: the recipe climbs p with the estimator's weight."];
 }
+var labelled = (words, buttons) => h("span", { class: "labelled" }, h("span", { class: "caption" }, words), buttons);
 var factor = (recipe, p) => meanTokens(recipe, p) * ((1 - p) / recipe.right_tokens + p / recipe.wrong_tokens);
 var RecipePanel = class {
   constructor(app) {
@@ -9693,10 +9694,11 @@ var RecipePanel = class {
       )
     ]);
     rebuild(this.axes, [state.x, state.y], () => [
-      h("span", { class: "caption" }, "p"),
-      segmented("axis of the pass rate", AXES, state.x, (x2) => store.set({ x: x2 })),
-      h("span", { class: "caption" }, "value"),
-      segmented("axis of the value", { log: "log", linear: "linear" }, state.y, (y) => store.set({ y })),
+      labelled("p", segmented("axis of the pass rate", AXES, state.x, (x2) => store.set({ x: x2 }))),
+      labelled(
+        "value",
+        segmented("axis of the value", { log: "log", linear: "linear" }, state.y, (y) => store.set({ y }))
+      ),
       h("span", { class: "caption" }, "Bold: with the recipe. Thin: the estimator alone.")
     ]);
   }
@@ -10768,7 +10770,7 @@ var VerifierPanel = class {
     for (const name of ["learn", "many", "begin"])
       this.buttons[name].setAttribute("aria-disabled", String(Boolean(busy)));
     this.buttons.stop.setAttribute("aria-disabled", String(!this.going));
-    const took = this.seconds === null ? "" : `; the last took ${this.seconds.toFixed(1)} s`;
+    const what = run?.step ? "the last" : "the answers", took = this.seconds === null ? "" : `; ${what} took ${this.seconds.toFixed(1)} s`;
     write(this.clock, busy ? `${busy} …` : run ? `${run.label}: step ${run.step}${took}` : "");
     if (run) {
       this.answers(run);
@@ -10828,11 +10830,8 @@ var VerifierPanel = class {
         app.theme()
       );
     }
-    const [first, now] = [run.points[0], run.points.at(-1)], told3 = (kind) => [0, 1].map((k) => `pass@${k ? 16 : 1} ${share(first[kind][k])} → ${share(now[kind][k])}`).join(", ");
-    write(
-      this.found,
-      `${run.label}, ${run.step} ${run.step === 1 ? "step" : "steps"}. Practised: ${told3("practised")}. Others: ${told3("others")}.`
-    );
+    const [first, now] = [run.points[0], run.points.at(-1)], told3 = (kind) => [0, 1].map((k) => [first, ...run.step ? [now] : []].map((point) => share(point[kind][k])).join(" → ")).map((shares2, k) => `pass@${k ? 16 : 1} ${shares2}`).join(", "), when = run.step ? `${run.step} ${run.step === 1 ? "step" : "steps"}` : "before the first step";
+    write(this.found, `${run.label}, ${when}. Practised: ${told3("practised")}. Others: ${told3("others")}.`);
   }
   columns() {
     const columns2 = {
@@ -11701,7 +11700,7 @@ var start = {
   name: "start",
   short: "Start",
   title: "A model practises. Which problems does it learn?",
-  lead: `Each dot is a problem, and its height is how often the model gets it right; the thin line begins where it began. In every round the model tries each problem ${RUN.rollouts} times and moves towards the answers that were right. Drag the slider, and watch the hardest.`,
+  lead: `Each dot is a problem, and its height is how often the model gets it right; the thin line begins where it began. Every round has N = ${RUN.rollouts} tries at each problem, and the model moves towards the right ones. If all ${RUN.rollouts} are wrong, it learns nothing there. Drag the slider, and watch the hardest.`,
   key: "count",
   drag: {
     name: "Rare right answers count",
@@ -12059,7 +12058,7 @@ var limit2 = {
   name: "limit",
   short: "N and its limit",
   title: "The promise breaks where problems are solved less than once in N tries",
-  lead: "A method called MaxRL, the right end of the first slider, wants a problem that is solved 1 time in 100 to pull on the model 100 times as hard as one that is always solved (dashed). The solid line is what it gets from N tries. Drag for more tries.",
+  lead: "A method called MaxRL, the right end of the first slider, promises that a problem solved 1 time in 100 pulls on the model 100 times as hard as one that is always solved (dashed). The solid line is what N tries deliver. Drag for more tries.",
   key: "N",
   drag: {
     name: "Tries in a round",
@@ -12087,7 +12086,7 @@ var limit2 = {
           { x: p, y: weight(p, N2), color, width: 3, name: "given" }
         ],
         texts: [
-          { x: 16e-4, y: 900, words: "what it wants, 1/p", color: theme.muted },
+          { x: 16e-4, y: 900, words: "the promise, 1/p", color: theme.muted },
           { x: flat2, y: weight([flat2], N2)[0], words: `${N2} tries`, color, dy: -10, anchor: "middle" }
         ]
       };
@@ -12114,7 +12113,7 @@ var COLUMNS = [4, 5, 7, 10, 20];
 var rounds = (N2) => Array.from({ length: ROUNDS }, (_, round2) => Array.from(uniforms(SEED, 0, round2, N2), (u) => u < P3));
 var unseen = {
   name: "unseen",
-  short: "Unseen",
+  short: "What N does",
   title: "The hard problem that training never sees",
   lead: "One problem that the model solves once in 100 tries. Each box is a round, each small square a try. A box with a right try has a solid frame. In all others every try is wrong: nothing tells the model which way to go. Drag N, the number of tries in a round.",
   key: "N",
@@ -12153,7 +12152,7 @@ var unseen = {
         const N2 = view.value, seen = rounds(N2).filter((tries) => tries.includes(true)).length;
         picture.draw();
         view.say(
-          `With ${N2} ${N2 === 1 ? "try" : "tries"} a round, ${seen} of these ${ROUNDS} rounds ${seen === 1 ? "contains" : "contain"} a right answer. Over endless rounds, ${percent2((1 - P3) ** N2)} would contain none.`
+          `With ${N2} ${N2 === 1 ? "try" : "tries"} a round, ${seen} of these ${ROUNDS} rounds ${seen === 1 ? "contains" : "contain"} a right answer. In the long run ${percent2((1 - P3) ** N2)} contain none, and teach nothing.`
         );
       }
     };

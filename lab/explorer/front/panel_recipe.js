@@ -70,6 +70,10 @@ function meaning(recipe, p) {
     : ["One step on groups of the policy's own, with a judge that never errs: the recipe climbs p with the estimator's weight."];
 }
 
+/** A word before its buttons, on one line. */
+const labelled = (words, buttons) =>
+  h("span", { class: "labelled" }, h("span", { class: "caption" }, words), buttons);
+
 /** What a mean over each answer's tokens makes of the weight, in groups that sum to zero. */
 const factor = (recipe, p) => meanTokens(recipe, p) * ((1 - p) / recipe.right_tokens + p / recipe.wrong_tokens);
 
@@ -226,10 +230,11 @@ export class RecipePanel {
       ),
     ]);
     rebuild(this.axes, [state.x, state.y], () => [
-      h("span", { class: "caption" }, "p"),
-      segmented("axis of the pass rate", AXES, state.x, (x) => store.set({ x })),
-      h("span", { class: "caption" }, "value"),
-      segmented("axis of the value", { log: "log", linear: "linear" }, state.y, (y) => store.set({ y })),
+      labelled("p", segmented("axis of the pass rate", AXES, state.x, (x) => store.set({ x }))),
+      labelled(
+        "value",
+        segmented("axis of the value", { log: "log", linear: "linear" }, state.y, (y) => store.set({ y })),
+      ),
       h("span", { class: "caption" }, "Bold: with the recipe. Thin: the estimator alone."),
     ]);
   }

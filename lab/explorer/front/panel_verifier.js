@@ -214,7 +214,8 @@ export class VerifierPanel {
     for (const name of ["learn", "many", "begin"])
       this.buttons[name].setAttribute("aria-disabled", String(Boolean(busy)));
     this.buttons.stop.setAttribute("aria-disabled", String(!this.going));
-    const took = this.seconds === null ? "" : `; the last took ${this.seconds.toFixed(1)} s`;
+    const what = run?.step ? "the last" : "the answers",
+      took = this.seconds === null ? "" : `; ${what} took ${this.seconds.toFixed(1)} s`;
     write(this.clock, busy ? `${busy} …` : run ? `${run.label}: step ${run.step}${took}` : "");
     if (run) {
       this.answers(run);
@@ -280,11 +281,12 @@ export class VerifierPanel {
     }
     const [first, now] = [run.points[0], run.points.at(-1)],
       told = (kind) =>
-        [0, 1].map((k) => `pass@${k ? 16 : 1} ${share(first[kind][k])} → ${share(now[kind][k])}`).join(", ");
-    write(
-      this.found,
-      `${run.label}, ${run.step} ${run.step === 1 ? "step" : "steps"}. Practised: ${told("practised")}. Others: ${told("others")}.`,
-    );
+        [0, 1]
+          .map((k) => [first, ...(run.step ? [now] : [])].map((point) => share(point[kind][k])).join(" → "))
+          .map((shares, k) => `pass@${k ? 16 : 1} ${shares}`)
+          .join(", "),
+      when = run.step ? `${run.step} ${run.step === 1 ? "step" : "steps"}` : "before the first step";
+    write(this.found, `${run.label}, ${when}. Practised: ${told("practised")}. Others: ${told("others")}.`);
   }
 
   columns() {

@@ -16,9 +16,9 @@ export const limit = {
   short: "N and its limit",
   title: "The promise breaks where problems are solved less than once in N tries",
   lead:
-    "A method called MaxRL, the right end of the first slider, wants a problem that is solved 1 time in 100 to " +
-    "pull on the model 100 times as hard as one that is always solved (dashed). The solid line is what it gets " +
-    "from N tries. Drag for more tries.",
+    "A method called MaxRL, the right end of the first slider, promises that a problem solved 1 time in 100 " +
+    "pulls on the model 100 times as hard as one that is always solved (dashed). The solid line is what N tries " +
+    "deliver. Drag for more tries.",
   key: "N",
   drag: {
     name: "Tries in a round",
@@ -54,7 +54,7 @@ export const limit = {
           { x: p, y: weight(p, N), color, width: 3, name: "given" },
         ],
         texts: [
-          { x: 0.0016, y: 900, words: "what it wants, 1/p", color: theme.muted },
+          { x: 0.0016, y: 900, words: "the promise, 1/p", color: theme.muted },
           { x: flat, y: weight([flat], N)[0], words: `${N} tries`, color, dy: -10, anchor: "middle" },
         ],
       };

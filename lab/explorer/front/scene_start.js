@@ -100,9 +100,8 @@ export const start = {
   title: "A model practises. Which problems does it learn?",
   lead:
     "Each dot is a problem, and its height is how often the model gets it right; the thin line begins where it " +
-    "began. In every round the model tries " +
-    `each problem ${RUN.rollouts} times and moves towards the answers that were right. Drag the slider, and watch ` +
-    "the hardest.",
+    `began. Every round has N = ${RUN.rollouts} tries at each problem, and the model moves towards the right ones. ` +
+    `If all ${RUN.rollouts} are wrong, it learns nothing there. Drag the slider, and watch the hardest.`,
   key: "count",
   drag: {
     name: "Rare right answers count",

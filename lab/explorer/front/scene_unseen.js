@@ -16,7 +16,7 @@ export const rounds = (N) =>
 
 export const unseen = {
   name: "unseen",
-  short: "Unseen",
+  short: "What N does",
   title: "The hard problem that training never sees",
   lead:
     "One problem that the model solves once in 100 tries. Each box is a round, each small square a try. A box " +
@@ -72,8 +72,8 @@ export const unseen = {
         picture.draw();
         view.say(
           `With ${N} ${N === 1 ? "try" : "tries"} a round, ${seen} of these ${ROUNDS} rounds ` +
-            `${seen === 1 ? "contains" : "contain"} a right answer. Over endless rounds, ` +
-            `${percent((1 - P) ** N)} would contain none.`,
+            `${seen === 1 ? "contains" : "contain"} a right answer. In the long run ` +
+            `${percent((1 - P) ** N)} contain none, and teach nothing.`,
         );
       },
     };
