@@ -13,7 +13,7 @@ pushes on a maze miss of its change is on the page.
 
 Then every maze is taken away in turn, and the trainer begins again on the fifteen others.
 
-It writes data/pushes/start.safetensors and data/pushes/mazes.safetensors.
+It writes start.safetensors and pushes.safetensors in data/models/mazes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from lab.toy.maze_likelihood import pass_rates
 from lab.toy.maze_policy import as_texts
 from lab.toy.worlds import AdamW, learn
 
-FOLDER = SHIPPED / "data" / "pushes"
+FOLDER = SHIPPED / "data" / "models" / "mazes"
 NAMES = ("grpo", "maxrl")
 STEPS = 32
 # The smaller transformer of the lessons in place of the presets' of 7x7, and pass rates to a
@@ -191,7 +191,24 @@ def main() -> None:
             replays.append(without(name, weights, maze))
             print(name, "without", maze, flush=True)
         tensors[f"{name}/without"] = torch.stack(replays)
-        save_file(tensors, FOLDER / "mazes.safetensors", metadata)
+        save_file(tensors, FOLDER / "pushes.safetensors", metadata)
+        for step in (1, 8, STEPS):
+            print(
+                name,
+                step,
+                "correlation {:.2f}, like signs {:.2f}".format(*agreement(tensors, name, step)),
+            )
+
+
+def agreement(tensors: dict[str, Tensor], name: str, step: int) -> tuple[float, float]:
+    """Do pushes say what happens where a maze is taken away? Over all pairs of two mazes, after a
+    step: the correlation of minus the push with the change of log p, and the share of like signs.
+    """
+    said = -tensors[f"{name}/push"][:step].sum(0).T
+    happened = tensors[f"{name}/without"][:, step] - tensors[f"{name}/log_p"][step]
+    pairs = ~torch.eye(MAZES, dtype=torch.bool)
+    both = torch.stack((said[pairs], happened[pairs]))
+    return float(both.corrcoef()[0, 1]), float((both.prod(0) > 0).float().mean())
 
 
 def paths(mazes: Mazes) -> list[str]:
