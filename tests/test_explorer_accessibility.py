@@ -21,6 +21,7 @@ PANELS = [
     {"panel": "draw", "by": "formula", "formula": "exp(-"},
     {"panel": "recipe", "false_positive": 0.5, "false_negative": 0.5, "averaged": True, "N": 8},
     {"panel": "verifier"},
+    {"panel": "pushed", "away": 4},
     {"panel": "files"},
     {"panel": "toy", "across": "rollouts", "right_N": 32, "shared": 24},
     {"panel": "toy", "start": "own"},
@@ -51,13 +52,14 @@ def with_a_card(tab) -> None:
 
 
 PREPARE = {HASHES[-3]: with_an_example, "#workbench": with_a_card}
+PREPARE[HASHES[-4]] = lambda tab: tab.locator(".mazes button").first.wait_for()
 
 
 @pytest.mark.parametrize("scheme", SCREENS)
 @pytest.mark.parametrize("hash", HASHES)
 def test_no_screen_breaks_a_rule_of_axe(chromium, address, hash, scheme):
     given = {"reduced_motion": "reduce", "color_scheme": scheme} | SCREENS[scheme]
-    with quiet(chromium, address, **given) as tab:
+    with quiet(chromium, address.rsplit("/", 1)[0], **given) as tab:
         tab.goto(address + hash)
         tab.wait_for_selector(".lab-explorer[data-revision], .lab-story[data-drawn]")
         tab.evaluate(AXE_SCRIPT)

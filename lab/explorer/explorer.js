@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 604f4aaa563e57f0f67829ddb6318cfd62409f8e6665e3982fb54f2d137b6967
+// Built by `npm run build` from lab/explorer/front; sources sha256 848336a64468c20523fb75bba82526d8f3e773c301b7b614a70b186b53d40072
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -4561,7 +4561,7 @@ var logit = (p) => Math.log(p) - Math.log1p(-p);
 function scaleOf({ kind, domain: [low, high2] }) {
   const forth = { linear: (x2) => x2, log: Math.log, logit }[kind], back = { linear: (x2) => x2, log: Math.exp, logit: (z) => 1 / (1 + Math.exp(-z)) }[kind];
   const start2 = forth(low), length = forth(high2) - start2;
-  return { at: (value) => (forth(value) - start2) / length, value: (share3) => back(start2 + share3 * length) };
+  return { at: (value) => (forth(value) - start2) / length, value: (share4) => back(start2 + share4 * length) };
 }
 function ticksOf({ kind, domain: [low, high2], ticks }, room) {
   if (ticks) return ticks;
@@ -4781,8 +4781,8 @@ var Chart = class {
       if (!words || !x2.length) return [];
       const wide = 7.4 * words.length;
       let best = null;
-      for (const share3 of NAME_PLACES) {
-        const i2 = Math.round(share3 * (x2.length - 1)), px = this.x(x2[i2]), py = this.y(y[i2]);
+      for (const share4 of NAME_PLACES) {
+        const i2 = Math.round(share4 * (x2.length - 1)), px = this.x(x2[i2]), py = this.y(y[i2]);
         for (const dy of [-8, 18]) {
           const box = { left: px - wide / 2, right: px + wide / 2, top: py + dy - 12, bottom: py + dy + 4 };
           const inside2 = box.left > left && box.right < left + width && box.top > top && box.bottom < top + height;
@@ -5058,7 +5058,7 @@ var LIMITS = {
 var NODES = /* @__PURE__ */ new Map();
 function gaussLegendre(n) {
   if (NODES.has(n)) return NODES.get(n);
-  const x2 = new Float64Array(n), share3 = new Float64Array(n);
+  const x2 = new Float64Array(n), share4 = new Float64Array(n);
   for (let i2 = 0; i2 < n; i2++) {
     let z = -Math.cos(Math.PI * (i2 + 0.75) / (n + 0.5)), slope = 1;
     for (let step = 0; step < 100; step++) {
@@ -5070,17 +5070,17 @@ function gaussLegendre(n) {
       if (Math.abs(change) < 1e-16) break;
     }
     x2[i2] = z;
-    share3[i2] = 2 / ((1 - z * z) * slope * slope);
+    share4[i2] = 2 / ((1 - z * z) * slope * slope);
   }
-  NODES.set(n, [x2, share3]);
+  NODES.set(n, [x2, share4]);
   return NODES.get(n);
 }
 function integral(w, p) {
-  const [x2, share3] = gaussLegendre(128), end = Math.log(p) - Math.log1p(-p);
+  const [x2, share4] = gaussLegendre(128), end = Math.log(p) - Math.log1p(-p);
   let sum = 0;
   for (let i2 = 0; i2 < x2.length; i2++) {
     const s = 1 / (1 + Math.exp(-end * (x2[i2] + 1) / 2));
-    sum += w(s) * s * (1 - s) * share3[i2];
+    sum += w(s) * s * (1 - s) * share4[i2];
   }
   return sum * end / 2;
 }
@@ -5215,23 +5215,23 @@ function decomposition(degree, N2) {
   const [x2, node] = gaussLegendre(Math.max(200, 2 * N2));
   const angle = x2.map((value) => Math.PI * (value + 1) / 2);
   const p = angle.map((value) => Math.sin(value / 2) ** 2);
-  const share3 = node.map((value, i2) => value * Math.sin(angle[i2]) * (p[i2] * (1 - p[i2])) ** 2);
+  const share4 = node.map((value, i2) => value * Math.sin(angle[i2]) * (p[i2] * (1 - p[i2])) ** 2);
   const basis = binomialTable(degree, p, 1e-300);
   const columns2 = Array.from({ length: degree + 1 }, () => new Float64Array(p.length)), noise = new Float64Array(degree + 1);
   basis.forEach(
     ({ low, chance }, i2) => chance.forEach((value, k) => {
-      columns2[low + k][i2] = Math.sqrt(share3[i2]) * value;
-      noise[low + k] += share3[i2] * value;
+      columns2[low + k][i2] = Math.sqrt(share4[i2]) * value;
+      noise[low + k] += share4[i2] * value;
     })
   );
   const scaled = columns2.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
-  return { p, share: share3, basis, noise, plain: svd(columns2), ridge: svd(scaled) };
+  return { p, share: share4, basis, noise, plain: svd(columns2), ridge: svd(scaled) };
 }
 function fit(degree, N2, at, w) {
   if (N2 > LARGEST)
     throw new Error(`N = ${N2}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
   if (!isDecomposed(degree, N2)) keepDecomposition(degree, N2, decomposition(degree, N2));
-  const { p, share: share3, basis, noise, plain: plain3, ridge } = READY.get(keyOf(degree, N2));
+  const { p, share: share4, basis, noise, plain: plain3, ridge } = READY.get(keyOf(degree, N2));
   const finite = (x2) => {
     const value = w(x2);
     if (!Number.isFinite(value))
@@ -5240,8 +5240,8 @@ function fit(degree, N2, at, w) {
   };
   const wanted2 = p.map(finite), start2 = Float64Array.from({ length: degree + 1 }, (_, j) => finite(at(j)));
   const reached = expect(basis, start2);
-  const missing2 = wanted2.map((value, i2) => Math.sqrt(share3[i2]) * (value - reached[i2]));
-  const size2 = wanted2.reduce((sum, value, i2) => sum + share3[i2] * value * value, 0);
+  const missing2 = wanted2.map((value, i2) => Math.sqrt(share4[i2]) * (value - reached[i2]));
+  const size2 = wanted2.reduce((sum, value, i2) => sum + share4[i2] * value * value, 0);
   const cut = TINY * Math.max(...plain3.s), change = new Float64Array(degree + 1), left = missing2.slice();
   plain3.s.forEach((s, k) => {
     if (s <= cut) return;
@@ -5312,25 +5312,25 @@ function parseFormula(text2) {
     return left;
   }
   function product2() {
-    let left = signed2();
+    let left = signed3();
     for (let sign; sign = take("*", "/"); ) {
-      const one2 = left, two = signed2();
+      const one2 = left, two = signed3();
       left = sign === "*" ? (p) => one2(p) * two(p) : (p) => one2(p) / two(p);
     }
     return left;
   }
-  function signed2() {
+  function signed3() {
     const sign = take("+", "-");
     if (!sign) return power2();
     if (++depth > DEEPEST) throw new Error(`the formula is nested more than ${DEEPEST} deep: write it flatter`);
-    const inner = signed2();
+    const inner = signed3();
     depth--;
     return sign === "-" ? (p) => -inner(p) : inner;
   }
   function power2() {
     const base = atom();
     if (!take("^", "**")) return base;
-    const exponent2 = signed2();
+    const exponent2 = signed3();
     return (p) => base(p) ** exponent2(p);
   }
   function atom() {
@@ -6439,7 +6439,7 @@ var Reading = class {
     return [told3.map(Number), right.map((each, i2) => Number(each && told3[i2]))];
   }
   refuseSingles(values, right) {
-    const [name] = this.outcomes, steps = distinct(this.steps()), clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values), known2 = values.filter(Number.isFinite), rightBy = (each) => each === name ? right : this.values(each).map((value) => value === 1), shares2 = Map.groupBy(this.outcomes, (each) => wilson(rightBy(each).filter(Boolean).length, rightBy(each).length)), tells2 = clear ? `the accuracy ${[...shares2].map(([share3, names]) => `by ${names.join(" or ")} is ${share3}`).join(" and ")}` : !known2.length ? `${name} holds no numbers` : `the mean of ${name} is ${(known2.reduce((a, b) => a + b, 0) / known2.length).toFixed(3)}`;
+    const [name] = this.outcomes, steps = distinct(this.steps()), clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values), known2 = values.filter(Number.isFinite), rightBy = (each) => each === name ? right : this.values(each).map((value) => value === 1), shares2 = Map.groupBy(this.outcomes, (each) => wilson(rightBy(each).filter(Boolean).length, rightBy(each).length)), tells2 = clear ? `the accuracy ${[...shares2].map(([share4, names]) => `by ${names.join(" or ")} is ${share4}`).join(" and ")}` : !known2.length ? `${name} holds no numbers` : `the mean of ${name} is ${(known2.reduce((a, b) => a + b, 0) / known2.length).toFixed(3)}`;
     throw new Error(
       `column ${this.problem} gives every rollout a problem of its own${steps > 1 ? `, at ${steps} steps` : ""}: one rollout a problem tells no pass rates, and ${tells2}; give several rollouts of a problem, or name its column`
     );
@@ -6543,13 +6543,13 @@ var Reading = class {
     if (steps > 1) this.notes.push(`${steps} steps, their problems kept apart`);
     const lost = isReward ? tried.filter((each) => !each).length : all.length - kept.length;
     if (lost) this.notes.push(`${lost} of ${tried.length} ${isReward ? "rollouts" : "rows"} have no reward and are left out`);
-    const total2 = this.hinted("right");
-    if (this.names.includes("(row)") && total2 && !this.outcomes.includes(total2)) {
+    const total3 = this.hinted("right");
+    if (this.names.includes("(row)") && total3 && !this.outcomes.includes(total3)) {
       const differ2 = all.filter((each) => {
-        const value = verdict(this.cell(total2, each.row));
+        const value = verdict(this.cell(total3, each.row));
         return value !== null && value !== each.right;
       }).length;
-      this.notes.push(`${total2} says another number of right rollouts in ${differ2 || "none"} of ${said(all.length)} problems`);
+      this.notes.push(`${total3} says another number of right rollouts in ${differ2 || "none"} of ${said(all.length)} problems`);
     }
     const prompt = this.hinted("prompt") ?? "", sum = (key) => kept.reduce((all2, each) => all2 + each[key], 0), isMixed = kept.some((each) => each.right > 0 && each.right < each.n);
     if (isReward && !isMixed && kept.length > 3 && sum("right") > 0 && sum("right") < sum("n"))
@@ -6775,6 +6775,24 @@ function rowsOfList(list) {
   return list.map((row2) => Array.isArray(row2) ? { "(value)": row2 } : row2);
 }
 
+// beside.js
+function beside(name, variable) {
+  return new Promise((resolve3, reject) => {
+    const script = document.createElement("script");
+    script.src = name;
+    script.onload = () => {
+      script.remove();
+      resolve3(Uint8Array.from(atob(globalThis[variable]), (letter) => letter.charCodeAt(0)).buffer);
+    };
+    script.onerror = () => reject(new Error(`${name} is not beside this page`));
+    document.head.append(script);
+  });
+}
+function safetensors(buffer) {
+  const length = Number(new DataView(buffer).getBigUint64(0, true)), { __metadata__: told3, ...tensors } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  return { flat: new Float32Array(buffer.slice(8 + length)), tensors, told: told3 };
+}
+
 // language_model.js
 var HEAD = 32;
 var EPS = 1e-6;
@@ -6788,12 +6806,8 @@ var BYTES = (() => {
 var encode = (text2) => Array.from(new TextEncoder().encode(text2), (byte) => BYTES.indexOf(byte));
 var decode2 = (tokens) => new TextDecoder().decode(Uint8Array.from(tokens.filter((token) => token < 256).map((token) => BYTES[token])));
 function read(buffer) {
-  const length = Number(new DataView(buffer).getBigUint64(0, true)), { __metadata__, ...tensors } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length))), flat2 = new Float32Array(buffer.slice(8 + length));
-  return {
-    flat: flat2,
-    tensors,
-    layers: 1 + Math.max(...Object.keys(tensors).map((name) => Number(name.split(".")[2]) || 0))
-  };
+  const { flat: flat2, tensors } = safetensors(buffer), numbers2 = Object.keys(tensors).map((name) => Number(name.split(".")[2]) || 0);
+  return { flat: flat2, tensors, layers: 1 + Math.max(...numbers2) };
 }
 var NAMES = {
   input: "input_layernorm",
@@ -7073,13 +7087,13 @@ var LanguageModel = class {
    * answers; `policy_gradient_loss` of lab/llm/train/token_loss.py where nothing is clipped. `total` counts those tokens in
    * the step, of which these texts may be a part.
    */
-  gradient(texts, advantages, total2) {
+  gradient(texts, advantages, total3) {
     const every2 = texts.map(({ prompt, answer }) => [...prompt, ...answer]), places = every2.flatMap((tokens, text2) => tokens.map((_, position) => ({ text: text2, position }))), longest = Math.max(...every2.map((tokens) => tokens.length)), { scores, tape } = this.forward(every2.flat(), places, this.cache(texts.length, longest)), dScores = new Float32Array(scores.length);
     let row2 = 0;
     texts.forEach(({ prompt, answer }, text2) => {
       row2 += prompt.length - 1;
       for (const token of answer) {
-        const share3 = advantages[text2] / total2, slopes = this.chances(scores, row2).map((chance, i2) => share3 * (chance - (i2 === token ? 1 : 0)));
+        const share4 = advantages[text2] / total3, slopes = this.chances(scores, row2).map((chance, i2) => share4 * (chance - (i2 === token ? 1 : 0)));
         dScores.set(slopes, row2++ * this.vocabulary);
       }
       row2++;
@@ -7160,8 +7174,8 @@ function features(problems, shared2) {
   });
 }
 var even = (problems) => Array.from({ length: problems }, (_, x2) => {
-  const share3 = problems > 1 ? x2 / (problems - 1) : 0;
-  return logit2(HARDEST) * (1 - share3) + share3 * logit2(EASIEST);
+  const share4 = problems > 1 ? x2 / (problems - 1) : 0;
+  return logit2(HARDEST) * (1 - share4) + share4 * logit2(EASIEST);
 });
 var Policy = class {
   constructor({
@@ -7340,23 +7354,23 @@ function combined(rows, weights) {
 }
 function mix(every2, all, slack) {
   const chance = every2.filter((_, c) => all[c] > 0), times = all.filter((count) => count > 0);
-  const problems = total(times), share3 = times.map((t) => t / problems), width = chance[0].length;
+  const problems = total(times), share4 = times.map((t) => t / problems), width = chance[0].length;
   let mass = new Float64Array(width).fill(1 / width);
   for (let step = 0; ; step++) {
     if (step === STEPS) throw new Error("the pass rates do not settle: give counts of fewer different sizes");
     const mixed = product(chance, mass), ratio = chance.map((row2, c) => row2.map((value) => value / mixed[c]));
-    if (Math.max(...combined(ratio, share3)) <= 1 + EXCESS) break;
-    const columns2 = Array.from(mass, () => new Float64Array(share3.length + 1).fill(1));
+    if (Math.max(...combined(ratio, share4)) <= 1 + EXCESS) break;
+    const columns2 = Array.from(mass, () => new Float64Array(share4.length + 1).fill(1));
     ratio.forEach((row2, c) => {
-      const root = Math.sqrt(share3[c]);
+      const root = Math.sqrt(share4[c]);
       for (let i2 = 0; i2 < width; i2++) columns2[i2][c] = root * (row2[i2] - 2);
     });
-    let newton = nonNegative(columns2, [...share3.map(() => 0), 1]);
+    let newton = nonNegative(columns2, [...share4.map(() => 0), 1]);
     const size2 = total(newton);
     newton = newton.map((value) => value / size2);
-    const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share3[c] * value));
+    const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share4[c] * value));
     let length = 0.99;
-    while (total(change.map((value, c) => share3[c] * Math.log1p(length * value))) < 0.1 * length * rise) length /= 2;
+    while (total(change.map((value, c) => share4[c] * Math.log1p(length * value))) < 0.1 * length * rise) length /= 2;
     mass = mass.map((value, i2) => value + length * (newton[i2] - value));
   }
   if (!slack) return mass;
@@ -7364,10 +7378,10 @@ function mix(every2, all, slack) {
   let smooth = new Float64Array(width).fill(1 / width);
   for (; ; ) {
     const mixed = product(chance, smooth);
-    if (total(share3.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
+    if (total(share4.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
     const factor2 = combined(
       chance,
-      share3.map((s, c) => s / mixed[c])
+      share4.map((s, c) => s / mixed[c])
     );
     smooth = smooth.map((value, i2) => value * factor2[i2]);
   }
@@ -7482,7 +7496,7 @@ function counted2(recipe, N2) {
     );
   return found;
 }
-var policy = ({ wrong_answers }, p) => [p, ...WRONG2[wrong_answers].map((share3) => share3 * (1 - p))];
+var policy = ({ wrong_answers }, p) => [p, ...WRONG2[wrong_answers].map((share4) => share4 * (1 - p))];
 var meanTokens = ({ right_tokens, wrong_tokens }, p) => p * right_tokens + (1 - p) * wrong_tokens;
 function law(recipe, sequences2, p) {
   const { updates, clipped, averaged, same_temperature } = recipe, N2 = sequences2[0].length, pi = policy(recipe, p), heat = same_temperature ? recipe.temperature : 1, rows = kinds(pi, recipe), answers = rows.map(([y]) => y), rewards = rows.map(([, reward]) => reward), logChances = Float64Array.from(rows, ([, , chance]) => Math.log(chance)), unit = averaged ? meanTokens(recipe, p) : 1, rate = recipe.step * unit, tokens = answers.map((y) => averaged ? y ? recipe.wrong_tokens : recipe.right_tokens : 1), low = clipped ? 1 - recipe.clip : -Infinity, high2 = clipped ? 1 + recipe.clip_high : Infinity, [a1, a0] = successFailure(sequences2), start2 = Float64Array.from(pi, Math.log), old = softmax(start2, heat, new Float64Array(pi.length)), logFactorials = row(N2 + 1, () => 0);
@@ -7503,16 +7517,16 @@ function law(recipe, sequences2, p) {
     logits.set(start2);
     now.set(old);
     for (let t = 0; t < updates; t++) {
-      let total2 = 0, moves = false;
+      let total3 = 0, moves = false;
       pull.fill(0);
       for (let k = 0; k < worth.length; k++) {
         const y = answers[k], ratio = now[y] / old[y];
         if (worth[k] > 0 ? ratio > high2 : ratio < low) continue;
         pull[y] += worth[k] * ratio;
-        total2 += worth[k] * ratio;
+        total3 += worth[k] * ratio;
       }
       for (let y = 0; y < logits.length; y++) {
-        const move = rate * (pull[y] - now[y] * total2) / heat;
+        const move = rate * (pull[y] - now[y] * total3) / heat;
         logits[y] += move;
         moves ||= move !== 0;
       }
@@ -7762,7 +7776,7 @@ var TASKS = {
   laws: ({ recipe, sequences: sequences2, p }) => sequences2.map((each) => laws(recipe, each, p)),
   /** Answers of a language model to the prompts from number `first` on, each with random numbers of its own. */
   answer: ({ model, prompts, first, times, most: most3, seed, step }) => new LanguageModel(model).sample(prompts, times, most3, (text2) => uniforms(seed, step, first * times + text2, most3)),
-  slope: ({ model, texts, advantages, total: total2 }) => new LanguageModel(model).gradient(texts, advantages, total2),
+  slope: ({ model, texts, advantages, total: total3 }) => new LanguageModel(model).gradient(texts, advantages, total3),
   /** The masses of draws `from` and as many of the next as a moment allows, up to `to`; none of a file before the last. */
   draws({ number: number2, from, to }) {
     const began = performance.now(), masses = [];
@@ -7912,9 +7926,9 @@ var keepsSome = (gate, N2) => keeps(gate, N2).includes(1);
 function behind(grid, sequences2, gate) {
   const N2 = sequences2[0].length, kept = keeps(gate, N2), [a1, a0] = successFailure(sequences2);
   const gap = row(N2, (j) => kept[j + 1] * a1[j + 1] - kept[j] * a0[j]);
-  const weight2 = expect(grid.table(N2 - 1), gap), share3 = expect(grid.table(N2), kept);
-  if (gate.name !== "redraw") return { weight: weight2, cost: share3.map(() => N2), kept: share3 };
-  return { weight: weight2.map((w, i2) => w / share3[i2]), cost: share3.map((m) => N2 / m), kept: share3.map(() => 1) };
+  const weight2 = expect(grid.table(N2 - 1), gap), share4 = expect(grid.table(N2), kept);
+  if (gate.name !== "redraw") return { weight: weight2, cost: share4.map(() => N2), kept: share4 };
+  return { weight: weight2.map((w, i2) => w / share4[i2]), cost: share4.map((m) => N2 / m), kept: share4.map(() => 1) };
 }
 var GATED = {
   weight: (grid, sequences2, gate) => behind(grid, sequences2, gate).weight,
@@ -8248,10 +8262,15 @@ var state_default = {
     wrong_answers: "two",
     estimator: "rloo",
     wrong: 0,
+    method: "grpo",
+    maze: 8,
+    until: 32,
+    together: true,
+    away: 0,
     theme: "auto"
   },
   choices: {
-    panel: ["curves", "draw", "recipe", "files", "toy", "verifier"],
+    panel: ["curves", "draw", "recipe", "files", "toy", "verifier", "pushed"],
     quantity: ["weight", "objective", "efficiency", "mass", "contrast"],
     x: ["log", "deep", "linear", "logit"],
     y: ["log", "linear"],
@@ -8261,6 +8280,7 @@ var state_default = {
     across: ["steps", "rollouts"],
     wrong_answers: ["one", "two"],
     estimator: ["rloo", "grpo", "maxrl"],
+    method: ["grpo", "maxrl"],
     theme: ["auto", "light", "dark"]
   },
   wholes: {
@@ -8272,7 +8292,10 @@ var state_default = {
     seeds: [1, 16],
     updates: [1, 256],
     right_tokens: [1, 1e3],
-    wrong_tokens: [1, 1e3]
+    wrong_tokens: [1, 1e3],
+    maze: [1, 16],
+    until: [0, 32],
+    away: [0, 16]
   },
   reals: {
     length: [1e-3, 1],
@@ -8836,8 +8859,8 @@ var DrawPanel = class {
     const here = Math.round(p * (COUNT - 1)), [from, start2] = this.before ?? [here, w], points = [...state.points];
     const value = Number(w.toPrecision(3));
     for (let i2 = Math.min(from, here); i2 <= Math.max(from, here); i2++) {
-      const share3 = here === from ? 1 : (i2 - from) / (here - from);
-      points[i2] = Number((start2 + share3 * (value - start2)).toPrecision(3));
+      const share4 = here === from ? 1 : (i2 - from) / (here - from);
+      points[i2] = Number((start2 + share4 * (value - start2)).toPrecision(3));
     }
     this.before = [here, value];
     this.frozen ??= this.domain;
@@ -9496,6 +9519,297 @@ var EXAMPLE = (() => {
   return { n, correct, notes: [`an invented example: ${n.length} problems of 16 rollouts`] };
 })();
 
+// pushed.js
+var Pushes = class {
+  constructor(buffer) {
+    const { flat: flat2, tensors, told: told3 } = safetensors(buffer);
+    this.mazes = JSON.parse(told3.mazes).map((rows) => rows.split("/"));
+    this.paths = JSON.parse(told3.paths);
+    this.steps = JSON.parse(told3.settings).steps;
+    this.methods = Object.keys(tensors).flatMap((name) => name.match(/^(.*)\/without$/)?.[1] ?? []);
+    this.of = (name) => {
+      const [start2, end] = tensors[name].data_offsets;
+      return flat2.subarray(start2 / 4, end / 4);
+    };
+  }
+  /** log p of a maze after 0, 1, .. steps; with `away`, in the training without that maze. */
+  curve(method, maze, away = null) {
+    const count = this.mazes.length, table = this.of(`${method}/${away === null ? "log_p" : "without"}`), first = away === null ? 0 : away * (this.steps + 1);
+    return Array.from({ length: this.steps + 1 }, (_, step) => table[(first + step) * count + maze]);
+  }
+  /**
+   * What moved log p of a maze between two steps: { by: the push of each maze, decay: that of weight decay, change, and
+   * missed: what of the change those do not sum to }.
+   */
+  account(method, maze, from, to) {
+    const count = this.mazes.length, push = this.of(`${method}/push`), decay = this.of(`${method}/decay`), curve = this.curve(method, maze), steps = Array.from({ length: to - from }, (_, i2) => from + i2), sum = (term) => steps.reduce((total3, step) => total3 + term(step), 0), found = {
+      by: this.mazes.map((_, other) => sum((step) => push[(step * count + maze) * count + other])),
+      decay: sum((step) => decay[step * count + maze]),
+      change: curve[to] - curve[from]
+    };
+    return { ...found, missed: found.by.reduce((left, x2) => left - x2, found.change - found.decay) };
+  }
+};
+
+// panel_pushed.js
+var METHODS = { grpo: "GRPO", maxrl: "MaxRL" };
+var SPANS = { true: "all steps so far", false: "the last step alone" };
+var UP = "#0072b2";
+var DOWN = "#c42d08";
+var ACROSS = 4;
+var LEAST = 0.04;
+var share = (logP) => {
+  const percent4 = 100 * Math.exp(logP);
+  if (percent4 < 1e-3) return "<0.001 %";
+  return `${percent4 >= 10 ? Math.round(percent4) : Number(percent4.toPrecision(percent4 < 0.01 ? 1 : 2))} %`;
+};
+var signed = (x2) => `${x2 < 0 ? "−" : "+"}${Math.abs(x2).toFixed(Math.abs(x2) < 0.1 ? 3 : Math.abs(x2) < 10 ? 2 : 1)}`;
+var total2 = (numbers2) => numbers2.reduce((sum, x2) => sum + x2, 0);
+var listed2 = (words) => words.join(", ").replace(/, ([^,]*)$/, " and $1");
+function picture(rows, path) {
+  const walls = rows.flatMap((row2, y) => [...row2].map((cell, x2) => cell === "#" ? `M${x2} ${y}h1v1h-1z` : "")), move = { U: "v-1", D: "v1", L: "h-1", R: "h1" };
+  return svg(
+    "svg",
+    { viewBox: `0 0 ${rows.length} ${rows.length}`, "aria-hidden": "true" },
+    svg("path", { d: walls.join(""), class: "wall" }),
+    svg("path", { d: `M1.5 1.5${[...path].map((letter) => move[letter]).join("")}`, class: "way" })
+  );
+}
+var PushedPanel = class {
+  constructor(app) {
+    Object.assign(this, { app, data: null, asked: false });
+    const { store } = app;
+    this.file = h("input", {
+      type: "file",
+      accept: ".safetensors",
+      "aria-label": "pushes.safetensors",
+      onchange: () => this.file.files.length && this.open(this.file.files[0].arrayBuffer())
+    });
+    this.elsewhere = h(
+      "p",
+      { class: "rules first", hidden: true },
+      "Choose the file data/models/mazes/pushes.safetensors of the lab: ",
+      this.file
+    );
+    this.fault = h("p", { class: "fault first", role: "alert" });
+    this.method = h("div", { class: "first" });
+    this.until = slider(
+      "Steps taken",
+      store.state.until,
+      { least: 0, most: 32, step: 1, first: true },
+      (until) => store.set({ until })
+    );
+    this.span = h("div", { class: "first" });
+    this.board = h("div", { class: "mazes", role: "group", "aria-label": "sixteen mazes" });
+    this.arrows = svg("svg", { class: "arrows", viewBox: `0 0 ${ACROSS} ${ACROSS}`, "aria-hidden": "true" });
+    this.head = h("h3");
+    this.bars = h("ol", { class: "pushes" });
+    this.found = h("p", { class: "meaning", role: "status" });
+    this.chart = new Chart({ label: "how often the chosen maze is solved, by step", height: 0.34, least: 220 });
+    this.replayed = h("p", { class: "meaning", role: "status" });
+    this.title = h("h3");
+    this.stage = h(
+      "section",
+      { class: "stage", hidden: true },
+      this.found,
+      h(
+        "div",
+        { class: "pair pushed" },
+        h("div", {}, h("div", { class: "board" }, this.board, this.arrows)),
+        h("div", {}, this.head, this.bars)
+      ),
+      this.replayed,
+      this.title,
+      this.chart.element,
+      app.saver(
+        () => this.chart,
+        () => this.columns(),
+        "pushed"
+      )
+    );
+    this.element = h(
+      "div",
+      { class: "panel" },
+      h(
+        "section",
+        { class: "controls", "aria-label": "the training" },
+        h(
+          "p",
+          { class: "first" },
+          "Sixteen mazes are practised by one small transformer. They share its weights, so what one maze teaches moves all others. ",
+          h("b", {}, "Click a maze: who moved it?")
+        ),
+        this.elsewhere,
+        this.fault,
+        this.method,
+        this.until.element,
+        this.span,
+        h("p", { class: "rules" }, RULES)
+      ),
+      this.stage
+    );
+    if (app.kernel) this.elsewhere.hidden = false;
+  }
+  async open(file) {
+    write(this.fault, "");
+    try {
+      this.data = new Pushes(await file);
+      this.elsewhere.hidden = true;
+    } catch (error) {
+      this.elsewhere.hidden = false;
+      write(this.fault, `no trainings were read: ${error.message}`);
+    }
+    this.app.refresh();
+  }
+  update(state) {
+    const { store, kernel } = this.app;
+    if (!this.asked && !kernel) {
+      this.asked = true;
+      this.open(beside("maze-pushes.js", "labMazePushes"));
+    }
+    this.until.show(state.until);
+    rebuild(this.span, state.together, () => [
+      segmented("pushes of", SPANS, state.together, (together) => store.set({ together: together === "true" }))
+    ]);
+    this.stage.hidden = !this.data;
+    if (this.data) {
+      const { methods } = this.data, method = methods.includes(state.method) ? state.method : methods[0], choices = Object.fromEntries(methods.map((name) => [name, METHODS[name]]));
+      rebuild(this.method, method, () => [segmented("estimator", choices, method, (method2) => store.set({ method: method2 }))]);
+      this.draw({ ...state, method: this.shown = method });
+    }
+    this.app.drawn();
+  }
+  draw(state) {
+    const { data: data2, app } = this, { method, until } = state, maze = state.maze - 1, away = state.away ? state.away - 1 : null, from = state.together ? 0 : Math.max(0, until - 1), account = data2.account(method, maze, from, until), order = account.by.map((_, other) => other).sort((a, b) => Math.abs(account.by[b]) - Math.abs(account.by[a])), most3 = Math.max(...account.by.map(Math.abs));
+    this.stage.style.setProperty("--up", app.color(UP));
+    this.stage.style.setProperty("--down", app.color(DOWN));
+    this.tiles(state, maze, away);
+    this.arrows.replaceChildren(
+      ...order.filter((other) => other !== maze && Math.abs(account.by[other]) > LEAST * most3).map((other) => arrow(other, maze, account.by[other] / most3))
+    );
+    const span2 = state.together ? until === 1 ? "in the first step" : `in ${until} steps` : `in step ${until}`;
+    write(this.head, until ? `Who moved maze ${maze + 1} ${span2}, in log p` : "Nothing has moved yet");
+    rebuild(
+      this.bars,
+      [method, until, from, maze, away],
+      () => until ? order.map((other) => this.bar(other, maze, away, account.by[other], most3)) : []
+    );
+    write(this.found, this.words(account, method, maze, until, from, span2));
+    this.replay(method, maze, away, until);
+  }
+  /** The mazes as buttons, tinted by what became of each since the start. */
+  tiles({ method, until }, maze, away) {
+    const { data: data2, app } = this;
+    rebuild(
+      this.board,
+      [method, until, maze, away],
+      () => data2.mazes.map((rows, i2) => {
+        const curve = data2.curve(method, i2), change = curve[until] - curve[0], tint = Math.round(100 * Math.min(0.75, Math.abs(change) / 3)), ground = `color-mix(in srgb, var(--${change < 0 ? "down" : "up"}) ${tint}%, var(--ground))`;
+        return h(
+          "button",
+          {
+            type: "button",
+            "aria-pressed": String(i2 === maze),
+            "aria-label": `maze ${i2 + 1} ${share(curve[until])} of tries solved, ${share(curve[0])} at the start`,
+            "data-away": i2 === away ? "" : null,
+            style: `--tint: ${ground}`,
+            onclick: () => app.store.set({ maze: i2 + 1, away: 0 })
+          },
+          picture(rows, data2.paths[i2]),
+          h("span", {}, h("b", {}, String(i2 + 1)), ` ${share(curve[until])}`)
+        );
+      })
+    );
+  }
+  bar(other, maze, away, push, most3) {
+    const { app } = this, pressed = other === away;
+    return h(
+      "li",
+      {},
+      h("span", {}, other === maze ? "itself" : `maze ${other + 1}`),
+      h(
+        "span",
+        { class: "track" },
+        h("span", {
+          class: push < 0 ? "down" : "up",
+          style: `width: ${(50 * Math.abs(push) / most3 || 0).toFixed(1)}%`
+        })
+      ),
+      h("output", {}, signed(push)),
+      h(
+        "button",
+        {
+          type: "button",
+          "aria-pressed": String(pressed),
+          "aria-label": pressed ? `put back maze ${other + 1}` : `take away maze ${other + 1} and replay`,
+          onclick: () => app.store.set({ away: pressed ? 0 : other + 1 })
+        },
+        pressed ? "put back" : "take away"
+      )
+    );
+  }
+  words(account, method, maze, until, from, span2) {
+    const curve = this.data.curve(method, maze);
+    if (!until) return `Maze ${maze + 1} is solved in ${share(curve[0])} of tries. Move on to see who moves it.`;
+    const others = account.by.map((push, other) => ({ push, other })).filter(({ other }) => other !== maze), [up, down] = [1, -1].map((sign) => others.filter(({ push }) => sign * push > 0)), sum = (some) => signed(total2(some.map(({ push }) => push))), strongest = down.sort((a, b) => a.push - b.push).slice(0, 3).map(({ other }) => other + 1);
+    return `Maze ${maze + 1}, ${span2}: solved in ${share(curve[from])} of tries, then in ${share(curve[until])} (log p ${signed(account.change)}). It pushed itself by ${signed(account.by[maze])}. ${up.length} others pushed it up, by ${sum(up)} together, and ${down.length} down, by ${sum(down)}${strongest.length ? `, most of all by ${listed2(strongest)}` : ""}. Weight decay: ${signed(account.decay)}; what all these miss: ${signed(account.missed)}.`;
+  }
+  /** The chosen maze's curve, and beside it that of the training without the maze that was taken away. */
+  replay(method, maze, away, until) {
+    const { data: data2, app } = this, steps = Array.from({ length: data2.steps + 1 }, (_, step) => step), curve = data2.curve(method, maze), gain = (other) => data2.curve(method, maze, other)[until] - curve[until], { by } = data2.account(method, maze, 0, until), p = (from) => data2.curve(method, maze, from).map(Math.exp), all = p(null), without = away === null ? null : p(away), lines = [{ x: steps, y: all, color: app.theme().ink, width: 2.4, label: "with all sixteen" }];
+    if (without) {
+      const look = { color: app.color("#c42a96"), dash: [6, 3], width: 2.4 };
+      lines.push({ x: steps, y: without, label: `without maze ${away + 1}`, ...look });
+    }
+    write(this.title, `How often maze ${maze + 1} is solved: pass rate by step`);
+    const low = Math.min(...lines.flatMap(({ y }) => y));
+    this.chart.draw(
+      {
+        x: { kind: "linear", domain: [0, data2.steps], label: "step" },
+        y: { kind: "log", domain: [10 ** Math.floor(Math.log10(low)), 1], label: "" },
+        lines,
+        dots: lines.map(({ y, color }) => ({ x: until, y: y[until], color, r: 4 }))
+      },
+      app.theme()
+    );
+    if (!without) {
+      const others = data2.paths.map((_, other) => other).filter((other) => other !== maze), agree = others.filter((other) => gain(other) * by[other] < 0).length;
+      write(
+        this.replayed,
+        until ? `Take a maze away, and the training is replayed without it. Replayed without each of the fifteen others, maze ${maze + 1} moves as that one's bar of all steps says in ${agree} cases, and the other way in ${others.length - agree}.` : ""
+      );
+      return;
+    }
+    write(
+      this.replayed,
+      `Without maze ${away + 1}, maze ${maze + 1} is solved in ${share(Math.log(without[until]))} of tries after ${until} ${until === 1 ? "step" : "steps"}, in place of ${share(Math.log(all[until]))}: log p differs by ${signed(gain(away))}. Its bar alone would have said ${signed(-by[away])}; but without it the others push otherwise.`
+    );
+  }
+  columns() {
+    const { maze, away } = this.app.store.state, { data: data2, shown: method } = this, curve = (of) => data2.curve(method, maze - 1, of), columns2 = { step: Array.from({ length: data2.steps + 1 }, (_, step) => step), "log p": curve(null) };
+    if (away) columns2[`log p without maze ${away}`] = curve(away - 1);
+    const pushes = Array.from({ length: data2.steps }, (_, step) => data2.account(method, maze - 1, step, step + 1));
+    data2.mazes.forEach((_, other) => {
+      columns2[`push of maze ${other + 1}`] = pushes.map(({ by }) => by[other]);
+    });
+    return columns2;
+  }
+};
+function arrow(from, to, size2) {
+  const [[x2, y], [toX, toY]] = [from, to].map((i2) => [i2 % ACROSS + 0.5, Math.floor(i2 / ACROSS) + 0.5]), long = Math.hypot(toX - x2, toY - y), [dx, dy] = [(toX - x2) / long, (toY - y) / long], wide = 0.012 + 0.06 * Math.abs(size2), head = 1.2 * wide + 0.03, at = (along, aside) => `${(x2 + along * dx - aside * dy).toFixed(3)} ${(y + along * dy + aside * dx).toFixed(3)}`, [start2, neck, end] = [0.2, long - 0.22 - 1.6 * head, long - 0.22], half = wide / 2;
+  const corners = [
+    at(start2, half),
+    at(neck, half),
+    at(neck, head),
+    at(end, 0),
+    at(neck, -head),
+    at(neck, -half),
+    at(start2, -half)
+  ];
+  return svg("path", { d: `M${corners.join("L")}z`, class: size2 < 0 ? "down" : "up" });
+}
+var RULES = "Blue pushes up, red down. A step of AdamW is a sum over mazes: each has its own part of the momentum. A push is what that part does to log p of the chosen maze, along the mean of its gradients before and after the step; what pushes miss is said. They are an account of what moved, not of who is to blame: mazes with the same way through push alike, and one that is gone is replaced by its like. So a replay is no sum: for every maze the lab trained anew on the other fifteen, from the same start, and recorded it. Seen are one start, the first 16 of 192 mazes of 7×7, and 32 steps at rate 0.0003 with the mean gradient of N = 64, without the luck of sampling. Other starts, rates and mazes were not tried.";
+
 // panel_recipe.js
 var SIDES = ["left", "right"];
 var WORK2 = new Work();
@@ -9517,7 +9831,7 @@ var EXAMPLES = {
 var recipeOf = (state) => Object.fromEntries([...PARTS, "wrong_answers"].map((name) => [name, state[name]]));
 var isPlacebo = ({ false_positive, false_negative }) => Math.abs(1 - false_positive - false_negative) < 1e-9;
 var isOffPolicy = ({ temperature, top_p, same_temperature }) => top_p < 1 || temperature !== 1 && !same_temperature;
-var percent = (share3) => Number.isFinite(share3) ? `${format(Number((100 * share3).toFixed(6)), 3)} %` : "–";
+var percent = (share4) => Number.isFinite(share4) ? `${format(Number((100 * share4).toFixed(6)), 3)} %` : "–";
 function meaning(recipe, p) {
   const { updates, clipped, false_positive: a, false_negative: b, temperature, top_p, averaged } = recipe, { right_tokens: right, wrong_tokens: wrong } = recipe, said2 = [];
   if (isPlacebo(recipe)) said2.push("A placebo: the verdicts know nothing of the answer, and no pass rate is climbed.");
@@ -9895,8 +10209,8 @@ function drag({ name, values, start: start2, ends: ends3, say }, change) {
   );
   return Object.assign(element, { show });
 }
-function percent2(share3, figures = share3 < 0.01 || share3 > 0.99 ? 1 : 0) {
-  const value = 100 * share3;
+function percent2(share4, figures = share4 < 0.01 || share4 > 0.99 ? 1 : 0) {
+  const value = 100 * share4;
   if (value === 0 || value === 100) return `${value} %`;
   if (value > 0 && value < 0.05) return "less than 0.1 %";
   if (value < 100 && value >= 99.95) return "more than 99.9 %";
@@ -9905,7 +10219,7 @@ function percent2(share3, figures = share3 < 0.01 || share3 > 0.99 ? 1 : 0) {
 function figure(x2) {
   return Number(x2.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 3 }).replace("-", "−");
 }
-var signed = (x2) => x2 > 0 ? `+${x2.toFixed(2)}` : x2 < 0 ? `−${Math.abs(x2).toFixed(2)}` : "0";
+var signed2 = (x2) => x2 > 0 ? `+${x2.toFixed(2)}` : x2 < 0 ? `−${Math.abs(x2).toFixed(2)}` : "0";
 var mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 
 // panel_toy.js
@@ -10454,7 +10768,6 @@ var Run = class {
 var ANSWERS3 = 16;
 var MOST3 = 40;
 var RATE = 5e-4;
-var FILE2 = "tiny-language-model.js";
 var SEEDS = { practised: 0, others: 1, ticks: 2 };
 var HELPERS = Math.max(1, Math.min(8, (globalThis.navigator?.hardwareConcurrency ?? 2) - 1));
 var asked2 = (text2) => text2.split(" ").map((one2) => {
@@ -10470,18 +10783,6 @@ var QUESTIONS = {
   )
 };
 var isRight = (text2, gold) => text2.match(/.*\\boxed\{([^}]*)\}/s)?.[1].trim() === gold;
-function beside() {
-  return new Promise((resolve3, reject) => {
-    const script = document.createElement("script");
-    script.src = FILE2;
-    script.onload = () => {
-      script.remove();
-      resolve3(Uint8Array.from(atob(globalThis.labLanguageModel), (letter) => letter.charCodeAt(0)).buffer);
-    };
-    script.onerror = () => reject(new Error(`the model is not beside this page, as ${FILE2}`));
-    document.head.append(script);
-  });
-}
 var Practice = class {
   constructor(buffer) {
     this.first = read(buffer);
@@ -10512,10 +10813,10 @@ var Practice = class {
   }
 };
 var passes = (groups2) => {
-  const share3 = (act) => groups2.reduce((sum, group2) => sum + act(group2), 0) / groups2.length;
+  const share4 = (act) => groups2.reduce((sum, group2) => sum + act(group2), 0) / groups2.length;
   return [
-    share3((group2) => group2.filter(({ right }) => right).length / group2.length),
-    share3((group2) => Number(group2.some(({ right }) => right)))
+    share4((group2) => group2.filter(({ right }) => right).length / group2.length),
+    share4((group2) => Number(group2.some(({ right }) => right)))
   ];
 };
 var Run2 = class {
@@ -10550,13 +10851,13 @@ var Run2 = class {
       if (!this.ticks[question]) this.tick(question);
       const ticks = this.ticks[question], K = ticks.filter(Boolean).length;
       return group2.map(({ prompt, answer }, i2) => ({ prompt, answer, advantage: ticks[i2] ? right[K] : wrong[K] }));
-    }), total2 = paid.reduce((sum, { answer }) => sum + answer.length, 0), heard2 = paid.filter(({ advantage }) => advantage !== 0), parts2 = await this.practice.split(
+    }), total3 = paid.reduce((sum, { answer }) => sum + answer.length, 0), heard2 = paid.filter(({ advantage }) => advantage !== 0), parts2 = await this.practice.split(
       heard2,
       (helper, part2) => helper.ask("slope", {
         model: { ...this.practice.first, flat: this.model.flat },
         texts: part2,
         advantages: part2.map(({ advantage }) => advantage),
-        total: total2
+        total: total3
       })
     );
     const none = new Float32Array(this.model.flat.length);
@@ -10573,7 +10874,7 @@ var Run2 = class {
 var NAMES4 = { rloo: "RLOO", grpo: "GRPO", maxrl: "MaxRL" };
 var KINDS2 = { practised: "The sixteen questions that it practises", others: "Sixteen others, which it never practises" };
 var MANY2 = 10;
-var share = (x2) => x2.toFixed(2);
+var share2 = (x2) => x2.toFixed(2);
 var percent3 = (x2) => `${Math.round(100 * x2)} %`;
 var VerifierPanel = class {
   constructor(app) {
@@ -10589,7 +10890,7 @@ var VerifierPanel = class {
       seconds: null
     });
     const button = (words, act, more = {}) => h("button", { type: "button", onclick: act, ...more }, words);
-    this.load = button("Load the model (2.2 MB)", () => this.open(beside()), { class: "primary" });
+    this.load = button("Load the model (2.2 MB)", () => this.open(beside("tiny-language-model.js", "labLanguageModel")), { class: "primary" });
     this.file = h("input", {
       type: "file",
       accept: ".safetensors",
@@ -10677,7 +10978,7 @@ var VerifierPanel = class {
         this.work = h("div", { class: "row first", hidden: true }, Object.values(this.buttons)),
         this.clock,
         this.fault,
-        h("p", { class: "rules" }, RULES)
+        h("p", { class: "rules" }, RULES2)
       ),
       this.stage
     );
@@ -10830,7 +11131,7 @@ var VerifierPanel = class {
         app.theme()
       );
     }
-    const [first, now] = [run.points[0], run.points.at(-1)], told3 = (kind) => [0, 1].map((k) => [first, ...run.step ? [now] : []].map((point) => share(point[kind][k])).join(" → ")).map((shares2, k) => `pass@${k ? 16 : 1} ${shares2}`).join(", "), when = run.step ? `${run.step} ${run.step === 1 ? "step" : "steps"}` : "before the first step";
+    const [first, now] = [run.points[0], run.points.at(-1)], told3 = (kind) => [0, 1].map((k) => [first, ...run.step ? [now] : []].map((point) => share2(point[kind][k])).join(" → ")).map((shares2, k) => `pass@${k ? 16 : 1} ${shares2}`).join(", "), when = run.step ? `${run.step} ${run.step === 1 ? "step" : "steps"}` : "before the first step";
     write(this.found, `${run.label}, ${when}. Practised: ${told3("practised")}. Others: ${told3("others")}.`);
   }
   columns() {
@@ -10845,7 +11146,7 @@ var VerifierPanel = class {
     return columns2;
   }
 };
-var RULES = `Answers are drawn at temperature 1, with the same random numbers for every estimator. A right answer moves the model towards itself, a wrong one away; by how much, the estimator says. The step is that of the lab's trainer: AdamW, rate ${RATE}, gradients clipped to 1. Questions that you leave unticked are ticked for you. A step takes seconds on a fast machine, half a minute on a slow one. What to expect, from ten steps in torch on these questions, with one seed and 32 answers to each other question: on the others pass@1 goes from 0.25 to 0.32 (RLOO), 0.38 (GRPO), 0.34 (MaxRL); pass@16 first rises from 0.85 to 0.90, by the second step, and then drains to 0.76, 0.74, 0.78. With one tick in ten wrong RLOO ends at 0.24 and 0.70. Between estimators sixteen questions cannot tell.`;
+var RULES2 = `Answers are drawn at temperature 1, with the same random numbers for every estimator. A right answer moves the model towards itself, a wrong one away; by how much, the estimator says. The step is that of the lab's trainer: AdamW, rate ${RATE}, gradients clipped to 1. Questions that you leave unticked are ticked for you. A step takes seconds on a fast machine, half a minute on a slow one. What to expect, from ten steps in torch on these questions, with one seed and 32 answers to each other question: on the others pass@1 goes from 0.25 to 0.32 (RLOO), 0.38 (GRPO), 0.34 (MaxRL); pass@16 first rises from 0.85 to 0.90, by the second step, and then drains to 0.76, 0.74, 0.78. With one tick in ten wrong RLOO ends at 0.24 and 0.70. Between estimators sixteen questions cannot tell.`;
 
 // history.js
 var MOST4 = 200;
@@ -10941,7 +11242,8 @@ var PANELS = {
   recipe: "In practice",
   files: "Your pass rates",
   toy: "Live toy",
-  verifier: "Be the verifier"
+  verifier: "Be the verifier",
+  pushed: "Who pushed me?"
 };
 var Explorer = class {
   /** `kernel`: the lab in a notebook (see kernel.js), or null where the page stands alone. */
@@ -11068,7 +11370,8 @@ var Explorer = class {
       recipe: RecipePanel,
       files: FilesPanel,
       toy: ToyPanel,
-      verifier: VerifierPanel
+      verifier: VerifierPanel,
+      pushed: PushedPanel
     };
     if (!this.panels[name]) {
       this.panels[name] = new kinds2[name](this);
@@ -11314,12 +11617,12 @@ var Authority = class {
 };
 
 // scene_data.js
-var METHODS = [
+var METHODS2 = [
   ["rloo", "RLOO", "#0072b2"],
   ["grpo", "GRPO", "#e6a31e"],
   ["maxrl", "MaxRL", "#c42d08"]
 ];
-var GAPS = Object.fromEntries(METHODS.map(([spec]) => [spec, (N2) => coefficients(resolve(ESTIMATORS, spec), N2)[0]]));
+var GAPS = Object.fromEntries(METHODS2.map(([spec]) => [spec, (N2) => coefficients(resolve(ESTIMATORS, spec), N2)[0]]));
 var data = {
   name: "your-data",
   short: "Your own data",
@@ -11342,12 +11645,12 @@ var data = {
     let counts2 = EXAMPLE, kept = {}, name = "the invented example";
     const fault = h("p", { class: "fault", role: "alert" });
     const found = () => analyse(counts2, view.value, GAPS, kept);
-    const picture = new ChartPicture("share of problems and of each method's gradient, by pass rate", () => {
+    const picture2 = new ChartPicture("share of problems and of each method's gradient, by pass rate", () => {
       const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], { edges, problems, gradients } = found(), series = [
         [problems, "problems", theme.muted],
-        ...METHODS.map(([spec, words, color]) => [gradients[spec], `pull of ${words}`, onGround(color, dark)])
+        ...METHODS2.map(([spec, words, color]) => [gradients[spec], `pull of ${words}`, onGround(color, dark)])
       ], slot = 0.84 / series.length;
-      picture.chart.theme = theme;
+      picture2.chart.theme = theme;
       const ends3 = edges.map((edge) => String(Number((100 * edge).toPrecision(3))));
       return {
         x: {
@@ -11385,14 +11688,14 @@ var data = {
       show();
     });
     function show() {
-      picture.draw();
+      picture2.draw();
       const { problems, gradients, sizes, dead: dead2, edges } = found(), hard = (values) => percent2(values[0]);
       view.say(
         `In ${name}, ${hard(problems)} of the problems are solved less than ${percent2(edges[1])} of the time. With groups of ${view.value} they get ${hard(gradients.rloo)} of RLOO's pull, ${hard(gradients.grpo)} of GRPO's and ${hard(gradients.maxrl)} of MaxRL's; ${percent2(dead2[sizes.indexOf(view.value)])} of the groups are dead.`
       );
     }
     return {
-      picture: picture.element,
+      picture: picture2.element,
       below: h("div", { class: "row" }, h("label", { for: "lab-own" }, "Your file"), input, fault),
       draw: show
     };
@@ -11428,10 +11731,10 @@ var dead = {
   workbench: (N2) => ({ N: N2, quantity: "mass" }),
   build(view) {
     const p = Array.from({ length: 201 }, (_, i2) => AXIS.value(i2 / 200));
-    const picture = new Picture(
+    const picture2 = new Picture(
       "share of groups that are all wrong, mixed and all right, by pass rate",
       (width, height) => {
-        const N2 = view.value, left = 46, right = width - 10, top = 8, base = height - 44, x2 = (value) => left + AXIS.at(value) * (right - left), y = (share3) => base - share3 * (base - top);
+        const N2 = view.value, left = 46, right = width - 10, top = 8, base = height - 44, x2 = (value) => left + AXIS.at(value) * (right - left), y = (share4) => base - share4 * (base - top);
         const area = (low, high2, name) => {
           const way = (f, points) => points.map((value) => `${x2(value).toFixed(1)} ${y(f(value)).toFixed(1)}`).join("L");
           return svg("path", { d: `M${way(low, p)}L${way(high2, p.toReversed())}z`, class: name });
@@ -11443,9 +11746,9 @@ var dead = {
           area(() => 0, wrong, "dead-wrong"),
           area(wrong, solved2, "alive"),
           area(solved2, () => 1, "dead-right"),
-          ...[0, 0.5, 1].flatMap((share3) => [
-            svg("line", { x1: left, x2: right, y1: y(share3), y2: y(share3), class: share3 ? "grid" : "axis" }),
-            label(percent2(share3), left - 6, y(share3) + 4, { "text-anchor": "end", class: "small" })
+          ...[0, 0.5, 1].flatMap((share4) => [
+            svg("line", { x1: left, x2: right, y1: y(share4), y2: y(share4), class: share4 ? "grid" : "axis" }),
+            label(percent2(share4), left - 6, y(share4) + 4, { "text-anchor": "end", class: "small" })
           ]),
           ...POPULATION.map(
             (value) => svg("line", { x1: x2(value), x2: x2(value), y1: base + 2, y2: base + 9, class: "tick" })
@@ -11469,9 +11772,9 @@ var dead = {
       }
     );
     return {
-      picture: picture.element,
+      picture: picture2.element,
       draw() {
-        picture.draw();
+        picture2.draw();
         const [wrong, right] = shares(view.value);
         view.say(
           `With groups of ${view.value}, ${percent2(wrong, 1)} of all groups are all wrong and ${percent2(right, 1)} all right: ${percent2(wrong + right, 1)} of the tries teach nothing.`
@@ -11509,15 +11812,15 @@ var draw = {
     const grid = new Grid(passRates("linear"));
     const drawings = [];
     let chosen2 = 6, before = null, fit2 = null;
-    const points = () => view.points, fits = new Fits(() => picture.element.isConnected && show()), reach = () => {
+    const points = () => view.points, fits = new Fits(() => picture2.element.isConnected && show()), reach = () => {
       const { sequences: sequences2, stale } = fits.sequences(nearest(points()), view.value);
       return { reached: sequences2 && QUANTITIES.weight(grid, sequences2), stale };
     };
-    const picture = new ChartPicture("the drawn weight, and the best that N tries reach", () => {
+    const picture2 = new ChartPicture("the drawn weight, and the best that N tries reach", () => {
       const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], pink = onGround("#c42a96", dark);
       fit2 ??= reach();
       const { reached } = fit2;
-      picture.chart.theme = theme;
+      picture2.chart.theme = theme;
       return {
         x: { kind: "linear", domain: [0, 1], label: "how often a problem is solved" },
         y: {
@@ -11545,7 +11848,7 @@ var draw = {
         }))
       };
     });
-    const { chart } = picture, handle = chart.svg;
+    const { chart } = picture2, handle = chart.svg;
     for (const [name, value] of Object.entries({
       tabindex: "0",
       role: "slider",
@@ -11573,8 +11876,8 @@ var draw = {
         if (!before) drawings.push(points());
         const here = Math.round(p * (P2.length - 1)), [from, start2] = before ?? [here, w], value = Math.min(HIGHEST, Math.max(0, w)), next = [...points()];
         for (let i2 = Math.min(from, here); i2 <= Math.max(from, here); i2++) {
-          const share3 = here === from ? 1 : (i2 - from) / (here - from);
-          next[i2] = Number((start2 + share3 * (value - start2)).toPrecision(3));
+          const share4 = here === from ? 1 : (i2 - from) / (here - from);
+          next[i2] = Number((start2 + share4 * (value - start2)).toPrecision(3));
         }
         before = [here, value];
         chosen2 = here;
@@ -11595,7 +11898,7 @@ var draw = {
     });
     function show() {
       fit2 = reach();
-      picture.draw();
+      picture2.draw();
       handle.setAttribute("aria-valuenow", String(points()[chosen2]));
       handle.setAttribute("aria-valuetext", `${points()[chosen2]} at a pass rate of ${P2[chosen2]}`);
       const wish = throughPoints(P2, points()), { reached, stale } = fit2;
@@ -11609,7 +11912,7 @@ var draw = {
       );
     }
     return {
-      picture: picture.element,
+      picture: picture2.element,
       below: h(
         "div",
         { class: "row" },
@@ -11727,8 +12030,8 @@ var start = {
       return known2.get(alpha);
     };
     const now = () => run(view.value)[player.round];
-    const picture = new Picture("every problem as a dot, hard ones left, as high as the model solves it often", paint);
-    const player = new Player(view, () => picture.element, show);
+    const picture2 = new Picture("every problem as a dot, hard ones left, as high as the model solves it often", paint);
+    const player = new Player(view, () => picture2.element, show);
     function paint(width, height) {
       const first = run(view.value)[0], left = 52, top = 44, base = height - 30, x2 = (i2) => left + 10 + (i2 + 0.5) * (width - left - 20) / RUN.problems, y = (p) => base - p * (base - top), r = Math.max(2.4, Math.min(6, (width - left) / RUN.problems / 2.3));
       const lines = [
@@ -11751,20 +12054,20 @@ var start = {
       ];
     }
     function show() {
-      picture.draw();
+      picture2.draw();
       const [hard, rest] = solved(now()), left = run(0)[player.round], easy = (p) => percent2(mean(Array.from(p.slice(-HARD))), 0), compared = view.value === 0 ? "" : ` With the slider at the left end (dashes) it would be ${solved(left)[0]} of the ${HARD}. The price: it gets the ${HARD} easiest right ${easy(now())} of the time, there ${easy(left)}.`;
       view.say(
         `After ${player.round} rounds the model solves ${hard} of the ${HARD} hardest problems more often than not, and ${rest} of the other ${RUN.problems - HARD}.${compared}`
       );
     }
     if (!isStill()) player.play();
-    picture.element.append(player.button);
-    return { picture: picture.element, draw: () => player.draw() };
+    picture2.element.append(player.button);
+    return { picture: picture2.element, draw: () => player.draw() };
   }
 };
 
 // scene_ending.js
-var METHODS2 = [
+var METHODS3 = [
   ["RL", "rloo"],
   ["GRPO", "grpo"],
   ["MaxRL", "maxrl"]
@@ -11777,7 +12080,7 @@ function known(spec) {
 }
 var runs = (points) => [
   ["your weight", history2(fitted(points, RUN.rollouts))],
-  ...METHODS2.map(([name, spec]) => [name, known(spec)])
+  ...METHODS3.map(([name, spec]) => [name, known(spec)])
 ];
 var ending = {
   name: "ending",
@@ -11798,7 +12101,7 @@ var ending = {
   ],
   workbench: (_, { points }) => ({ panel: "draw", N: RUN.rollouts, points }),
   build(view) {
-    const all = runs(view.points), picture = new Picture("every problem as a dot, four times: trained by your weight, RL, GRPO and MaxRL", paint), player = new Player(view, () => picture.element, show, "Train");
+    const all = runs(view.points), picture2 = new Picture("every problem as a dot, four times: trained by your weight, RL, GRPO and MaxRL", paint), player = new Player(view, () => picture2.element, show, "Train");
     let dragged = null;
     function paint(width, height) {
       const columns2 = width < 520 ? 2 : 4, rows = all.length / columns2, [wide, high2] = [width / columns2, height / rows];
@@ -11816,7 +12119,7 @@ var ending = {
     }
     const counts2 = () => all.map(([name, seen]) => [name, ...solved(seen[player.round])]);
     function show() {
-      picture.draw();
+      picture2.draw();
       view.value = dragged = Math.round(player.round / STEP) * STEP;
       view.slider.show(view.value);
       const [mine, ...others] = counts2();
@@ -11829,7 +12132,7 @@ var ending = {
       return `I drew a weight. After ${player.round} rounds it solves ${mine[1]} of the ${HARD} hardest problems; ${others.map(([name, hard]) => `${name} solves ${hard}`).join(", ")}. ${view.bench.href}`;
     }
     return {
-      picture: picture.element,
+      picture: picture2.element,
       line,
       below: h("div", { class: "row" }, player.button, h("a", { href: "#draw" }, "Draw another weight")),
       draw() {
@@ -11894,7 +12197,7 @@ var ends2 = {
         }),
         // In a narrow box the numbers would run into each other: there only the chosen answer has its own.
         ...i2 === chosen2 || width / N > 38 ? [
-          label(signed(advantage), x2(i2), advantage > 0 ? y(advantage) - 6 : y(advantage) + 16, {
+          label(signed2(advantage), x2(i2), advantage > 0 ? y(advantage) - 6 : y(advantage) + 16, {
             "text-anchor": "middle",
             class: "small"
           })
@@ -11938,7 +12241,7 @@ var ends2 = {
         );
         return;
       }
-      why.textContent = `It is ${kind}. The group's average is ${average}, its spread ${width}: (${Number(right)} − ${average}) / ${width} = ${signed(advantage)}, so the model will give it ${right ? "more" : "less"} often.`;
+      why.textContent = `It is ${kind}. The group's average is ${average}, its spread ${width}: (${Number(right)} − ${average}) / ${width} = ${signed2(advantage)}, so the model will give it ${right ? "more" : "less"} often.`;
       view.say(
         `With ${K} of ${N} right, a right answer gets ${figure(1 / spread(K))} more than a wrong one` + (K === N / 2 ? ". That is the least: the middle counts least." : `; with ${N / 2} of ${N}, only ${figure(1 / spread(N / 2))} more.`)
       );
@@ -11969,15 +12272,15 @@ var FANS = [
 ];
 
 // scene_fan.js
-var share2 = (thousandths) => thousandths.map((value) => value / 1e3);
+var share3 = (thousandths) => thousandths.map((value) => value / 1e3);
 function stopped({ means, stops }, part2) {
   const [seen, middle2, low, high2] = stops[part2], end = seen + low.length;
   return {
     seen,
     end,
-    before: share2(means.slice(0, seen)),
-    rest: share2(means.slice(seen, end)),
-    ...Object.fromEntries(Object.entries({ middle: middle2, low, high: high2 }).map(([name, values]) => [name, share2(values)]))
+    before: share3(means.slice(0, seen)),
+    rest: share3(means.slice(seen, end)),
+    ...Object.fromEntries(Object.entries({ middle: middle2, low, high: high2 }).map(([name, values]) => [name, share3(values)]))
   };
 }
 var inside = (part2) => FANS.filter((training) => {
@@ -12005,12 +12308,12 @@ var fan = {
   build(view) {
     let chosen2 = 0, told3 = false;
     const now = () => stopped(FANS[chosen2], view.value);
-    const picture = new ChartPicture("share of right answers by visit: what was seen, and the forecast of the rest", () => {
+    const picture2 = new ChartPicture("share of right answers by visit: what was seen, and the forecast of the rest", () => {
       const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], { seen, end, before, rest, middle: middle2, low, high: high2 } = now(), visits = (from, to) => Array.from({ length: to - from + 1 }, (_, i2) => from + i2), later = visits(seen, end), [blue, red] = ["#0072b2", "#c42d08"].map((color) => onGround(color, dark)), last2 = before.at(-1);
-      picture.chart.theme = theme;
+      picture2.chart.theme = theme;
       return {
         x: { kind: "linear", domain: [1, FANS[chosen2].means.length], label: "visit of every problem" },
-        y: { kind: "linear", domain: niceDomain([0, ...share2(FANS[chosen2].means), ...high2], "linear"), label: "right answers" },
+        y: { kind: "linear", domain: niceDomain([0, ...share3(FANS[chosen2].means), ...high2], "linear"), label: "right answers" },
         mark: seen,
         areas: [{ x: later, low: [last2, ...low], high: [last2, ...high2], color: blue }],
         lines: [
@@ -12027,7 +12330,7 @@ var fan = {
       draw2();
     };
     function draw2() {
-      picture.draw();
+      picture2.draw();
       const { seen, end, before, rest, low, high: high2 } = now(), { words, problems } = FANS[chosen2], found = rest.at(-1), words90 = `between ${percent2(low.at(-1))} and ${percent2(high2.at(-1))}`;
       where.textContent = `Training ${chosen2 + 1} of ${FANS.length}: ${words}, ${problems.toLocaleString("en")} problems`;
       reveal.textContent = told3 ? "Hide the rest" : "Show the rest";
@@ -12036,7 +12339,7 @@ var fan = {
       );
     }
     return {
-      picture: picture.element,
+      picture: picture2.element,
       below: h(
         "div",
         { class: "stepper" },
@@ -12074,9 +12377,9 @@ var limit2 = {
   workbench: (N2) => ({ N: N2, curves: [SPEC] }),
   build(view) {
     const p = passRates("log"), promised = LIMITS.weight(p, resolve(ESTIMATORS, SPEC).entry.limit({}));
-    const picture = new ChartPicture("weight by pass rate: the promise and what N tries give", () => {
+    const picture2 = new ChartPicture("weight by pass rate: the promise and what N tries give", () => {
       const theme = THEMES[isDark() ? "dark" : "light"], color = onGround("#c42d08", isDark()), N2 = view.value, flat2 = Math.sqrt(1e-4 * Math.min(1 / N2, 0.5));
-      picture.chart.theme = theme;
+      picture2.chart.theme = theme;
       return {
         x: { kind: "log", domain: [1e-4, 1], label: "how often a problem is solved (pass rate p)" },
         y: { kind: "log", domain: [0.5, 2e3], label: "how hard it pulls" },
@@ -12092,9 +12395,9 @@ var limit2 = {
       };
     });
     return {
-      picture: picture.element,
+      picture: picture2.element,
       draw() {
-        picture.draw();
+        picture2.draw();
         const N2 = view.value;
         view.say(
           `With ${N2} tries, a problem solved 1 time in 1,000 pulls ${figure(weight([RARE], N2)[0])} times as hard as one that is always solved, not 1,000 times. In the shaded part, below 1 in ${N2}, the line goes flat: rare and very rare problems look alike.`
@@ -12130,7 +12433,7 @@ var unseen = {
   ],
   workbench: (N2) => ({ panel: "toy", N: Math.max(2, N2) }),
   build(view) {
-    const picture = new Picture("twenty rounds as boxes, each try a square, right tries marked", (width, height) => {
+    const picture2 = new Picture("twenty rounds as boxes, each try a square, right tries marked", (width, height) => {
       const sizeOf = (across2) => Math.min(width / across2, height / Math.ceil(ROUNDS / across2)), across = COLUMNS.reduce((best, count) => sizeOf(count) > sizeOf(best) ? count : best), down = Math.ceil(ROUNDS / across), size2 = sizeOf(across), left = (width - size2 * across) / 2, top = (height - size2 * down) / 2, inner = size2 - 10, side = Math.ceil(Math.sqrt(view.value)), cell = inner / side;
       return rounds(view.value).flatMap((tries, round2) => {
         const x2 = left + size2 * (round2 % across) + 5, y = top + size2 * Math.floor(round2 / across) + 5, seen = tries.includes(true);
@@ -12147,10 +12450,10 @@ var unseen = {
       });
     });
     return {
-      picture: picture.element,
+      picture: picture2.element,
       draw() {
         const N2 = view.value, seen = rounds(N2).filter((tries) => tries.includes(true)).length;
-        picture.draw();
+        picture2.draw();
         view.say(
           `With ${N2} ${N2 === 1 ? "try" : "tries"} a round, ${seen} of these ${ROUNDS} rounds ${seen === 1 ? "contains" : "contain"} a right answer. In the long run ${percent2((1 - P3) ** N2)} contain none, and teach nothing.`
         );
@@ -12359,7 +12662,7 @@ function render({ model, el }) {
   explorer.refresh();
   return () => root.remove();
 }
-var isWorkbench = (hash) => /^#(workbench$|verifier$|\{|%7B)/i.test(hash);
+var isWorkbench = (hash) => /^#(workbench$|verifier$|pushed$|\{|%7B)/i.test(hash);
 function open(main) {
   learn(JSON.parse(document.getElementById("lab-explorer-catalogue").textContent));
   makeWorkersOf(document.getElementById("lab-explorer-script").textContent);
@@ -12391,7 +12694,7 @@ function open(main) {
   show(false);
 }
 function openWorkbench(hash, embed) {
-  const stateOf = (hash2) => /^#verifier$/i.test(hash2) ? checked({ panel: "verifier" }) : fromHash(/^#workbench$/i.test(hash2) ? "" : hash2);
+  const stateOf = (hash2) => /^#(verifier|pushed)$/i.test(hash2) ? checked({ panel: hash2.slice(1).toLowerCase() }) : fromHash(/^#workbench$/i.test(hash2) ? "" : hash2);
   let store, fault = "";
   try {
     store = new Store(stateOf(hash));

@@ -1,4 +1,4 @@
-"""The explorer as one HTML file that opens from disk without a network, and a model beside it."""
+"""The explorer as one HTML file that opens from disk without a network, and two files beside it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,14 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'self' file:; style-src 'unsafe-inline';"
     " img-src data: blob:; worker-src blob:; base-uri 'none'; form-action 'none'"
 )
-# The model of the panel "Be the verifier". A page from disk may read no file, but run a script.
+# What lies beside the page for its last two panels, as scripts that put a file into a global
+# variable: a page from disk may read no file, but run a script.
 MODEL = SHIPPED / "data" / "models" / "terse" / "model.safetensors"
+PUSHES = SHIPPED / "data" / "models" / "mazes" / "pushes.safetensors"
+BESIDE = {
+    "tiny-language-model": ("labLanguageModel", MODEL),
+    "maze-pushes": ("labMazePushes", PUSHES),
+}
 
 
 def html(specs: Iterable[str] = (), scenes: str = "") -> str:
@@ -49,7 +55,7 @@ def html(specs: Iterable[str] = (), scenes: str = "") -> str:
 
 
 def write(path: str | Path, state: Mapping[str, Any] | None = None, scenes: str = "") -> str:
-    """Write the page atomically to `path`, and its model beside it; returns the page's address.
+    """Write the page atomically to `path`, and its files beside it; returns the page's address.
 
     With a `state` it is the address of the workbench that shows it, without one that of the story.
     `scenes`: see `html`.
@@ -57,9 +63,9 @@ def write(path: str | Path, state: Mapping[str, Any] | None = None, scenes: str 
     whole = checked(state or {})
     path = Path(path).resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    weights = base64.b64encode(MODEL.read_bytes()).decode()
-    beside = path.with_name("tiny-language-model.js")
-    write_atomically(beside, f'globalThis.labLanguageModel = "{weights}";\n')
+    for name, (variable, file) in BESIDE.items():
+        content = base64.b64encode(file.read_bytes()).decode()
+        write_atomically(path.with_name(f"{name}.js"), f'globalThis.{variable} = "{content}";\n')
     write_atomically(path, html([*whole["curves"], whole["left"], whole["right"]], scenes))
     if changed := {key: value for key, value in whole.items() if value != DEFAULTS[key]}:
         return f"{path.as_uri()}#{quote(json.dumps(changed, separators=(',', ':')), safe=',:')}"

@@ -1,4 +1,4 @@
-// The page itself: one state, five panels, and what they share.
+// The page itself: one state, seven panels, and what they share.
 import { Card } from "./card.js";
 import { THEMES } from "./chart.js";
 import { onGround } from "./looks.js";
@@ -10,6 +10,7 @@ import { h, rebuild, segmented, write } from "./dom.js";
 import { CurvesPanel } from "./panel_curves.js";
 import { DrawPanel } from "./panel_draw.js";
 import { FilesPanel } from "./panel_files.js";
+import { PushedPanel } from "./panel_pushed.js";
 import { RecipePanel } from "./panel_recipe.js";
 import { ToyPanel } from "./panel_toy.js";
 import { VerifierPanel } from "./panel_verifier.js";
@@ -24,6 +25,7 @@ const PANELS = {
   files: "Your pass rates",
   toy: "Live toy",
   verifier: "Be the verifier",
+  pushed: "Who pushed me?",
 };
 
 export class Explorer {
@@ -170,6 +172,7 @@ export class Explorer {
       files: FilesPanel,
       toy: ToyPanel,
       verifier: VerifierPanel,
+      pushed: PushedPanel,
     };
     if (!this.panels[name]) {
       this.panels[name] = new kinds[name](this);

@@ -1,5 +1,6 @@
 // A small language model in plain JavaScript: the chances of the next token, their gradient by every weight, and AdamW.
 // It is a Qwen3 of data/models, whose weights come as a safetensors file; a test compares every number with torch's.
+import { safetensors } from "./beside.js";
 
 /** What config.json of the model says; other widths are read off the weights. */
 const HEAD = 32,
@@ -20,14 +21,9 @@ export const decode = (tokens) =>
 
 /** { flat, tensors, layers } of a safetensors file: all weights in one array, and where in it each of them lies. */
 export function read(buffer) {
-  const length = Number(new DataView(buffer).getBigUint64(0, true)),
-    { __metadata__, ...tensors } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length))),
-    flat = new Float32Array(buffer.slice(8 + length));
-  return {
-    flat,
-    tensors,
-    layers: 1 + Math.max(...Object.keys(tensors).map((name) => Number(name.split(".")[2]) || 0)),
-  };
+  const { flat, tensors } = safetensors(buffer),
+    numbers = Object.keys(tensors).map((name) => Number(name.split(".")[2]) || 0);
+  return { flat, tensors, layers: 1 + Math.max(...numbers) };
 }
 
 /** The weights of a layer, by the names that they have here. */

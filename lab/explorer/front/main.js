@@ -30,8 +30,8 @@ function render({ model, el }) {
   return () => root.remove();
 }
 
-/** Whether an address is the workbench's: "#workbench", "#verifier", which is one of its panels, or a state, which all links of before the story hold. */
-const isWorkbench = (hash) => /^#(workbench$|verifier$|\{|%7B)/i.test(hash);
+/** Whether an address is the workbench's: "#workbench", one of its panels, or a state, which all links of before the story hold. */
+const isWorkbench = (hash) => /^#(workbench$|verifier$|pushed$|\{|%7B)/i.test(hash);
 
 /** The page of its own: the story, and the workbench behind it, whichever the address names. */
 function open(main) {
@@ -70,7 +70,9 @@ function open(main) {
 /** { root, read(hash), refresh() } of a workbench that keeps its state in the page's address. */
 function openWorkbench(hash, embed) {
   const stateOf = (hash) =>
-    /^#verifier$/i.test(hash) ? checked({ panel: "verifier" }) : fromHash(/^#workbench$/i.test(hash) ? "" : hash);
+    /^#(verifier|pushed)$/i.test(hash)
+      ? checked({ panel: hash.slice(1).toLowerCase() })
+      : fromHash(/^#workbench$/i.test(hash) ? "" : hash);
   let store,
     fault = "";
   try {

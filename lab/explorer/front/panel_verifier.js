@@ -1,7 +1,8 @@
 // The last panel: a language model answers, the reader ticks what is right, and the page takes the real gradient step.
+import { beside } from "./beside.js";
 import { Chart } from "./chart.js";
 import { LOOKS } from "./looks.js";
-import { ANSWERS, Practice, QUESTIONS, RATE, Run, beside } from "./verifier.js";
+import { ANSWERS, Practice, QUESTIONS, RATE, Run } from "./verifier.js";
 import { h, rebuild, segmented, slider, write } from "./dom.js";
 
 const NAMES = { rloo: "RLOO", grpo: "GRPO", maxrl: "MaxRL" },
@@ -24,7 +25,7 @@ export class VerifierPanel {
       seconds: null,
     });
     const button = (words, act, more = {}) => h("button", { type: "button", onclick: act, ...more }, words);
-    this.load = button("Load the model (2.2 MB)", () => this.open(beside()), { class: "primary" });
+    this.load = button("Load the model (2.2 MB)", () => this.open(beside("tiny-language-model.js", "labLanguageModel")), { class: "primary" });
     this.file = h("input", {
       type: "file",
       accept: ".safetensors",

@@ -7,8 +7,7 @@ import { Work } from "./work.js";
 export const ANSWERS = 16,
   MOST = 40, // tokens of an answer
   RATE = 5e-4;
-const FILE = "tiny-language-model.js", // beside the page, see lab/explorer/page.py
-  SEEDS = { practised: 0, others: 1, ticks: 2 },
+const SEEDS = { practised: 0, others: 1, ticks: 2 },
   HELPERS = Math.max(1, Math.min(8, (globalThis.navigator?.hardwareConcurrency ?? 2) - 1));
 
 /** Questions of lab.llm.data.arithmetic, level 3: of its training split, and of the other. */
@@ -30,20 +29,6 @@ export const QUESTIONS = {
 
 /** Whether the last boxed number of an answer is the gold one. */
 export const isRight = (text, gold) => text.match(/.*\\boxed\{([^}]*)\}/s)?.[1].trim() === gold;
-
-/** The file of the model as it lies beside the page, where a page from disk may read nothing but scripts. */
-export function beside() {
-  return new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = FILE;
-    script.onload = () => {
-      script.remove();
-      resolve(Uint8Array.from(atob(globalThis.labLanguageModel), (letter) => letter.charCodeAt(0)).buffer);
-    };
-    script.onerror = () => reject(new Error(`the model is not beside this page, as ${FILE}`));
-    document.head.append(script);
-  });
-}
 
 /** What all runs share: the model's first weights, helpers that compute, and its answers before the first step. */
 export class Practice {
