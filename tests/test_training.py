@@ -246,6 +246,12 @@ def trainer(invent, tmp_path, monkeypatch):
     sys.modules.pop("my_trainer", None)
 
 
+def test_a_metric_with_the_name_of_a_parameter_stops_the_run_before_it_hides_it(trainer):
+    name = trainer("yield Record(0, {'loss': 1.0, 'steps': 2.0}, dict)")
+    with pytest.raises(LabError, match="^steps is measured and a parameter too: rename what is"):
+        train(configure(name))
+
+
 @pytest.mark.parametrize("bad", ["nan", "inf", "-inf"])
 def test_a_metric_that_is_not_finite_stops_the_run_with_a_sentence(trainer, bad):
     name = trainer(

@@ -217,7 +217,7 @@ def _continue(
                 if output.rollouts:
                     _write_rollouts(run, output)
                 if isinstance(output, Record):
-                    line, times = _line(output), speed.take()
+                    line, times = _line(output, config), speed.take()
                     with writing(run.path / "metrics.jsonl"):
                         metrics.write(line)
                         metrics.flush()
@@ -248,8 +248,13 @@ def _continue(
             save(last)
 
 
-def _line(record: Record) -> str:
-    """A record as a line of metrics.jsonl. LabError: a metric is not finite."""
+def _line(record: Record, config: Config) -> str:
+    """A record as a line of metrics.jsonl.
+
+    LabError: a metric is not finite, or has the name of a parameter, which its column would hide.
+    """
+    if hidden := record.metrics.keys() & config.rules().keys():
+        raise LabError(f"{min(hidden)} is measured and a parameter too: rename what is measured")
     bad = [key for key, value in record.metrics.items() if not math.isfinite(value)]
     if bad:
         raise LabError(
