@@ -18,6 +18,10 @@ c) By step, mean of six fresh starts; bands: 95% intervals."""
 SWEEPS = ("maze_regularised_rates", "maze_regularised")
 RATES_SEEDS = (90, 91)
 REMEDIES = {"entropy_bonus": "entropy", "kl": "kl"}  # their looks
+BESIDE = {
+    "entropy_bonus": (-18, -11),
+    "kl": (6, 2),
+}  # its mark, in points: where a coefficient stands
 METRICS = {"pass@1": "pass@1", "pass@128": "pass@128"}
 TUNING = "by coefficient"
 GIVEN_UP = 0.03  # of GRPO's pass@1, at most
@@ -47,7 +51,13 @@ def draw(table: pd.DataFrame) -> Figure:
         axes[0].plot(path["pass@1"], path["pass@128"], marker=style.marker, **style.line)
         for _, row in path.iloc[1:].iterrows():
             place = (row["pass@1"], row["pass@128"])
-            axes[0].annotate(f"{row[remedy]:g}", place, (4, 4), textcoords="offset points")
+            axes[0].annotate(
+                f"{row[remedy]:g}",
+                place,
+                BESIDE[remedy],
+                textcoords="offset points",
+                color=style.ink,
+            )
             if row[remedy] == curves[remedy].max():
                 axes[0].plot(*place, "o", color=plots.BLACK, markersize=9, markerfacecolor="none")
     axes[0].plot(plain["pass@1"], plain["pass@128"], "o", color=plots.line_style("grpo").color)
