@@ -62,6 +62,7 @@ def draw(table: pd.DataFrame) -> Figure:
                 axes[0].plot(*place, "o", color=plots.BLACK, markersize=9, markerfacecolor="none")
     axes[0].plot(plain["pass@1"], plain["pass@128"], "o", color=plots.line_style("grpo").color)
     axes[0].axvline(plain["pass@1"] - GIVEN_UP, color=plots.GREY, linestyle=":")
+    axes[0].margins(0.12)
     axes[0].set(title="coefficients", xlabel="pass@1", ylabel="pass@128")
     for panel, metric in zip(axes[1:], METRICS, strict=True):
         for (name, *given), part in curves[curves["metric"] == metric].groupby(
