@@ -201,6 +201,17 @@ def test_vllm_leaves_three_gib_after_an_update(name, scale):
         assert total - taken - reserved_after(events, False) / GIB < 3.0
 
 
+@pytest.mark.parametrize("name, scale", PRESETS_OF_CARDS)
+def test_memory_asks_for_checkpointing_in_every_preset_of_a_card(name, scale, monkeypatch):
+    config = unchecked(name, scale)
+    shape, total = architecture(config.model), config.device_memory
+    assert sum(model_costs.memory(config, shape, total).values()) < total
+    model = imports.transformers().PreTrainedModel
+    monkeypatch.setattr(model, "gradient_checkpointing_enable", lambda model: None)
+    monkeypatch.setattr(model_costs, "_counted", model_costs._counted.__wrapped__)
+    assert sum(model_costs.memory(config, shape, total).values()) > total
+
+
 def test_the_pinned_vllm_turns_expandable_segments_off_around_its_own_pool():
     conf = pytest.importorskip("vllm.device_allocator.alloc_conf")
     assert conf.conf_flag_enabled("a:1,expandable_segments:True", conf.EXPANDABLE_SEGMENTS)

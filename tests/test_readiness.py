@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from lab.cli import main
 from lab.configurations import Config
@@ -106,6 +107,18 @@ def test_another_device_is_refused_and_cuda_is_refused_where_there_is_none(monke
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(LabError, match="finds no GPU"):
         compute_device()
+
+
+def test_on_a_gpu_attention_is_not_cudnns_which_plans_anew_for_every_shape(monkeypatch):
+    monkeypatch.setenv("LAB_DEVICE", "cuda")
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "kept")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    torch.backends.cuda.enable_cudnn_sdp(True)
+    try:
+        assert compute_device().type == "cuda" and not torch.backends.cuda.cudnn_sdp_enabled()
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)
 
 
 @pytest.mark.parametrize(

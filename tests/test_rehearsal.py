@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import socket
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -220,6 +221,16 @@ def test_a_run_on_the_cpu_at_the_scale_of_a_card_is_no_measurement(on_cpu, monke
     monkeypatch.setattr(measurements, "cut", few)
     with pytest.raises(LabError, match="weights of a run at scale h200 are on cpu"):
         measurements.measure_steps("maze", "h200", "2", on_cpu)
+
+
+def test_every_wait_that_torch_warns_of_counts_and_other_warnings_are_passed_on(on_cpu, capsys):
+    trace = measurements.StepTrace()
+    with trace.over({}):
+        for said in (measurements.WAIT, measurements.WAIT, "old driver"):
+            warnings.warn(f"{said} (Triggered internally at Exceptions.cpp)", stacklevel=1)
+        assert (trace.of_step()["waits"], trace.of_step()["waits"]) == (2, 0)
+    said = capsys.readouterr().err
+    assert "old driver" in said and measurements.WAIT not in said
 
 
 def test_the_first_micro_batches_of_a_language_model_are_profiled(on_cpu):

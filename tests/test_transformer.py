@@ -1,17 +1,21 @@
 """The small language model: transformers' Qwen2, number by number; attention in two parts."""
 
+import copy
 import inspect
 import itertools
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import asdict
 from functools import partial
+from types import FunctionType
 
 import pytest
 import torch
 from refusals import refusal
 from torch import nn
+from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.utils import counters
+from torch._functorch.aot_autograd import make_boxed_func
 
 from lab.toy import fused_attention, transformer
 from lab.toy.fused_attention import attend_fused
@@ -19,7 +23,7 @@ from lab.toy.transformer import (
     Transformer,
     TransformerConfig,
     attend,
-    compile_blocks,
+    compile_transformer,
     fresh_transformer,
 )
 
@@ -161,29 +165,80 @@ def test_more_rollouts_than_a_kernel_has_blocks_are_attended_to_in_parts(monkeyp
 def compiler(monkeypatch):
     """torch.compile as in a new process: vLLM's engine for CPUs switches it off for its own."""
     monkeypatch.delenv("TORCHDYNAMO_DISABLE", raising=False)
-    for name in ("products", "rotate", "gate", "add_and_normalise"):  # their shapes are not checked
-        monkeypatch.setattr(transformer, name, inspect.unwrap(getattr(transformer, name)))
+    for module in (transformer, fused_attention):  # no shapes are checked in them
+        monkeypatch.setattr(module, "__checked__", lambda function: function)
+        for room in (module, transformer.Block, Transformer):
+            for name, function in list(vars(room).items()):
+                if isinstance(function, FunctionType):
+                    monkeypatch.setattr(room, name, inspect.unwrap(function))
     torch._dynamo.reset()
     with torch._dynamo.config.patch(disable=False):
         yield
 
 
-def test_compiled_parts_compute_what_the_plain_ones_do_and_are_compiled_whole(
-    compiler, monkeypatch
+def region_counter(seen):
+    """The backend that ends where torch's compiler would write C++: every run of a region is
+    counted, with the fused kernels in it, as one "forward" or one "backward".
+    """
+
+    def counting(name):
+        def compiled(graph, _):
+            fused = sum("flash" in str(node.target) for node in graph.graph.nodes)
+
+            def run(*given):
+                seen.append((name, fused))
+                return graph(*given)
+
+            return make_boxed_func(run)
+
+        return compiled
+
+    return aot_autograd(fw_compiler=counting("forward"), bw_compiler=counting("backward"))
+
+
+def updated(model, tokens, attention):
+    """Hidden states of an update: of prompts, and of rollouts, four of each; after its gradient."""
+    hidden, cache = model.prefill(tokens)
+    follow = model.follow(tokens.reshape(3, 4, 5), cache, attention)
+    sum(model.logits(x).log_softmax(-1)[..., 3].sum() for x in (hidden, follow)).backward()
+    return hidden, follow
+
+
+@pytest.mark.parametrize("attention", ["attend", "attend_fused"])
+def test_a_compiled_update_is_the_plain_one_in_a_region_for_prompts_and_one_for_rollouts(
+    attention, compiler, monkeypatch
 ):
-    """By torch's compiler up to the point where it would write C++."""
-    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
+    seen = []
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=region_counter(seen)))
     counters.clear()
     models = [perturbed(Transformer(TINY)) for _ in range(2)]
-    compile_blocks(models[1])
+    compile_transformer(models[1])
+    chosen = {"attend": transformer.attend, "attend_fused": fused_attention.attend_fused}
     found = []
     for model in models:
-        hidden, _ = model.prefill(tokens_for(TINY))
-        model.logits(hidden).log_softmax(-1)[..., 3].sum().backward()
-        found.append([hidden, *(weight.grad for weight in model.parameters())])
+        states = updated(model, tokens_for(TINY), chosen[attention])
+        found.append([*states, *(weight.grad for weight in model.parameters())])
     for plain, compiled in zip(*found, strict=True):
         assert plain.abs().max() > 0 and torch.allclose(plain, compiled, rtol=1e-4, atol=1e-5)
-    assert counters["stats"]["unique_graphs"] >= 2 and not counters["graph_break"]
+    assert [name for name, _ in seen] == ["forward"] * 2 + ["backward"] * 2
+    assert not counters["graph_break"]
+    assert copy.deepcopy(models[1]).prefill.__self__ is not models[1]  # a copy has its own weights
+
+
+def test_the_kernels_of_a_gpu_lie_inside_the_two_regions(compiler, monkeypatch):
+    """On the device meta, which has shapes alone."""
+    seen = []
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=region_counter(seen)))
+    monkeypatch.setattr(fused_attention, "on_gpu", lambda x: True)
+    monkeypatch.setattr(transformer, "type_for_products", lambda x: x.dtype)  # it knows no meta
+    model = Transformer(TransformerConfig(32, 2, 4, 2, 40, 12, 32)).to("meta", torch.bfloat16)
+    compile_transformer(model)
+    tokens = torch.zeros(3, 20, dtype=torch.int64, device="meta")
+    updated(model, tokens, fused_attention.attend_fused)
+    assert all(weight.grad is not None for weight in model.parameters())
+    # Of two layers, each with a kernel for prompts and one for rollouts; `prefill` on a device
+    # without fused attention has none.
+    assert seen == [("forward", 0), ("forward", 4), ("backward", 4), ("backward", 0)]
 
 
 @pytest.mark.parametrize("half", [True, False])
@@ -202,14 +257,22 @@ def test_a_long_process_meets_few_shapes(half, compiler, monkeypatch):
 
     model = Transformer(TINY)
     monkeypatch.setattr(torch, "compile", counted)
-    compile_blocks(model)
+    compile_transformer(model)
+    attention = fused_attention.attend_fused if half else transformer.attend
     for gradients in (True, False):
-        for shape in ((2, 9), (3, 7), (2, 3, 1), (2, 3, 4), (5,), (6,)):
-            precision = torch.autocast("cpu", torch.bfloat16) if half else nullcontext()
-            with torch.set_grad_enabled(gradients), precision:
+        precision = torch.autocast("cpu", torch.bfloat16) if half else nullcontext()
+        with torch.set_grad_enabled(gradients), precision:
+            for shape in ((2, 9), (3, 7), (2, 3, 1), (2, 3, 4), (5,), (6,)):
                 tokens = torch.zeros(shape, dtype=torch.int64)
                 model(tokens, tokens, lambda layer, q, k, v: q)
-    assert len(compiled) == 2 and max(compiled.values()) < 6
+            model.prefill(torch.zeros(8, 14, dtype=torch.int64))  # of a supervised start
+            for mazes in (6, 3, 1, 5):
+                prompts = model.read(torch.zeros(mazes, 9, dtype=torch.int64))
+                for scored in {mazes, max(1, mazes - 2), 1}:
+                    few, tokens = prompts.of(torch.arange(scored)), torch.zeros(scored, 4, 6)
+                    if gradients:
+                        model.follow(tokens.long(), few.cache, attention)
+    assert len(compiled) == 4 and max(compiled.values()) < 8, compiled
 
 
 # --- Weights that follow from the seed ----------------------------------------------------------

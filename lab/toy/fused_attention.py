@@ -42,6 +42,11 @@ def has_fused_attention(like: Tensor) -> bool:
     )
 
 
+def on_gpu(x: Tensor) -> bool:
+    """Whether CUDA's kernels compute with x; a test says so of tensors without content."""
+    return x.is_cuda
+
+
 def attend_fused(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys, causal: bool) -> Queries:
     """What `lab.toy.transformer.attend` computes; on a CPU by its fused kernel, for tests."""
     most = MOST_BLOCKS // max(len(q), k.shape[3])
@@ -120,7 +125,7 @@ def _few_keys(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     long (175 to 185 us against 60 to 100 for 8,192 heads on an H200).
     """
     q, k, v = (x.flatten(0, 1) for x in (q, k, v))
-    if q.is_cuda:  # not rounded to half precision, as in a fused kernel
+    if on_gpu(q):  # not rounded to half precision, as in a fused kernel
         scores = torch.bmm(q, k.transpose(1, 2), out_dtype=torch.float32)
     else:
         scores = torch.bmm(q, k.transpose(1, 2)).float()
@@ -166,7 +171,7 @@ def _forward(
     q: Tensor, k: Tensor, v: Tensor, causal: bool
 ) -> tuple[Tensor, Tensor, tuple[Any, ...]]:
     """A fused kernel's output, the logarithm of its normaliser, and what its backward pass asks."""
-    if q.is_cuda:
+    if on_gpu(q):
         out, log, *rest, _ = aten._scaled_dot_product_flash_attention(q, k, v, 0.0, causal)
         return out, log, tuple(rest)
     out, log = aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, causal)
@@ -181,7 +186,7 @@ def _backward(
     `whole` holds the gradient, the output and the logarithm of the normaliser of both parts.
     """
     gradient, out, log = whole
-    if gradient.is_cuda:
+    if on_gpu(gradient):
         *lengths, seed, offset = rest
         return aten._scaled_dot_product_flash_attention_backward(
             gradient, *part, out, log.contiguous(), *lengths, 0.0, causal, seed, offset

@@ -30,7 +30,7 @@ from lab.toy.transformer import (
     Transformer,
     TransformerConfig,
     attend,
-    compile_blocks,
+    compile_transformer,
 )
 from lab.toy.tree_sampling import (
     CUDAGraphSampler,
@@ -372,7 +372,7 @@ def load_policy(state: dict[str, Tensor], config: MazeStartConfig) -> MazePolicy
 def make_policy(model: Transformer, config: MazeStartConfig) -> MazePolicy:
     """A policy with the mazes of its evaluations on the computing device."""
     if config.compile_model and compute_device().type == "cuda":
-        compile_blocks(model)
+        compile_transformer(model)
     return MazePolicy(model.to(compute_device()), evaluation_set(config, compute_device()), config)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import MethodType
 from typing import Any, NamedTuple
 
 import torch
@@ -159,7 +160,7 @@ class Block(nn.Module):
     """Attention and a gated feed-forward network, each with a norm before it and a residual."""
 
     # Its halves, which take weights as arguments, so that all blocks share what is compiled of
-    # them; see `compile_blocks`.
+    # them; see `compile_transformer`.
     before_attention = staticmethod(before_attention)
     after_attention = staticmethod(after_attention)
     together = False  # see `products`
@@ -290,9 +291,26 @@ class Transformer(nn.Module):
         positions = torch.arange(length, device=tokens.device)
         return self(tokens, positions, causal), cache
 
+    def follow(
+        self,
+        tokens: Int[Tensor, "problems trees length"],
+        cache: PromptCache,
+        attention: PromptAttention,
+    ) -> Float[Tensor, "problems trees length width"]:
+        """The hidden states of whole rollouts, of which each has its own rows, after prompts."""
 
-def compile_blocks(model: Transformer) -> None:
-    """Let torch.compile make few kernels of each block's two halves, before and after attention.
+        def causal(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+            return attention(q, cache[layer], k, v, True)
+
+        prompt_length = cache[0][0].shape[2]
+        positions = prompt_length + torch.arange(tokens.shape[2], device=tokens.device)
+        return self(tokens, positions.expand_as(tokens), causal)
+
+
+def compile_transformer(model: Transformer) -> None:
+    """Let torch.compile make one region of all blocks, and few kernels in it, wherever whole
+    sequences are read: the prompts and the rollouts of an update. Where tokens are sampled one
+    after another, each block's two halves are compiled, before and after attention.
 
     Plain, whatever lies between products of matrices reads and writes its tensors several times,
     which takes longer than the products on a GPU, and the host starts each kernel. The numbers are
@@ -303,6 +321,9 @@ def compile_blocks(model: Transformer) -> None:
     for block in model.model.layers:
         block.before_attention, block.after_attention = halves
         block.together = True
+    for method in (Transformer.prefill, Transformer.follow):
+        compiled = torch.compile(inspect.unwrap(method))
+        setattr(model, method.__name__, MethodType(compiled, model))  # of a copy, the copy's own
 
 
 def attend(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys, causal: bool) -> Queries:

@@ -478,13 +478,7 @@ def rollout_logits(
         return prompts.logits
     if tree is None:
         tokens = rollouts.tokens[:, :, :-1]
-        length, device = tokens.shape[2], tokens.device
-        positions = (prompts.length + torch.arange(length, device=device)).expand_as(tokens)
-
-        def causal_attention(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-            return attention(q, prompts.cache[layer], k, v, True)
-
-        stream = model(tokens, positions, causal_attention).flatten(0, 2)
+        stream = model.follow(tokens, prompts.cache, attention).flatten(0, 2)
     else:
         columns = _Columns(tree.problems, tree.slots, len(prompts.logits))
         bias = columns.bias(tree.visible, prompts.length)
