@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any
 
 import torch
@@ -28,13 +27,13 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector
 
-from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig
+from lab.configurations.toy_worlds import MazeConfig
 from lab.losses import expected_factor
 from lab.mathematics.estimators import estimator
 from lab.project import SHIPPED
 from lab.runs import experiment
 from lab.runs.provenance import provenance
-from lab.toy.maze import MazeExactRL, load_policy, train_start
+from lab.toy.maze import MazeExactRL, load_policy
 from lab.toy.maze_env import Mazes, MazeStream
 from lab.toy.maze_gradients import RateGradients, rate_gradients
 from lab.toy.maze_likelihood import pass_rates
@@ -54,9 +53,12 @@ SETTINGS: dict[str, Any] = {
     "layers": 2,
     "mazes": MAZES,
     "measure": "fit",
+    "start_steps": 150,
+    "start_learning_rate": 4e-3,
+    "pass_rates": "exact",
+    "tolerance": 1e-3,
+    "seed": 0,
 }
-SETTINGS |= {"start_steps": 150, "start_learning_rate": 4e-3}
-SETTINGS |= {"pass_rates": "exact", "tolerance": 1e-3, "seed": 0}
 TRAINING: dict[str, Any] = {"gradient": "expected", "rollouts": 64, "learning_rate": 3e-4}
 
 
@@ -69,11 +71,9 @@ def configured(name: str) -> MazeConfig:
 
 def start() -> dict[str, Tensor]:
     """The weights that every training begins with, after supervised steps."""
-    whole = configured(NAMES[0])
-    config = MazeStartConfig(
-        **{each.name: getattr(whole, each.name) for each in fields(MazeStartConfig)}
-    )
-    *_, last = train_start(config)
+    before = experiment("maze").before
+    assert before is not None
+    *_, last = before.train(before.part_of(configured(NAMES[0])), None)
     return {key: value for key, value in last.state().items() if key.startswith("model/")}
 
 
