@@ -246,9 +246,10 @@ def trainer(invent, tmp_path, monkeypatch):
     sys.modules.pop("my_trainer", None)
 
 
-def test_a_metric_with_the_name_of_a_parameter_stops_the_run_before_it_hides_it(trainer):
-    name = trainer("yield Record(0, {'loss': 1.0, 'steps': 2.0}, dict)")
-    with pytest.raises(LabError, match="^steps is measured and a parameter too: rename what is"):
+@pytest.mark.parametrize("taken", ["steps", "run"])
+def test_a_metric_with_the_name_of_a_parameter_stops_the_run_before_it_hides_it(trainer, taken):
+    name = trainer(f"yield Record(0, {{'loss': 1.0, '{taken}': 2.0}}, dict)")
+    with pytest.raises(LabError, match=f"^{taken} is measured and a parameter too: rename what is"):
         train(configure(name))
 
 

@@ -24,7 +24,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -302,15 +302,10 @@ class Run(Folder):
         """
         import pandas as pd
 
-        if hidden := set(table.columns) & {"run", *self.params["parameters"]}:
-            raise LabError(
-                f"{self.id}: {min(hidden)} is measured and a parameter too: rename what is measured"
-            )
+        refuse_parameters(table.columns, self.params["parameters"], f"{self.id}: ")
         told = {"run": self.id, **self.params["parameters"]}
-        columns = {
-            key: str(told[key]) if isinstance(told[key], list) else told[key] for key in told
-        }
-        return pd.DataFrame({**table, **columns}, index=table.index)
+        told = {key: str(one) if isinstance(one, list) else one for key, one in told.items()}
+        return pd.DataFrame({**table, **told}, index=table.index)
 
     def groups(self) -> pd.DataFrame:
         """groups.parquet as a table: one row per group, with its step; empty if there are none.
@@ -397,6 +392,14 @@ class Run(Folder):
         return LabError(
             f"{self.path / name} was {what} after the run had finished: restore it from a copy, or"
             " remove the run folder and run it again"
+        )
+
+
+def refuse_parameters(measured: Iterable[str], parameters: Iterable[str], where: str = "") -> None:
+    """LabError: a measurement has the name of a parameter, or "run": it would hide that column."""
+    if hidden := {*measured} & {"run", *parameters}:
+        raise LabError(
+            f"{where}{min(hidden)} is measured and a parameter too: rename what is measured"
         )
 
 

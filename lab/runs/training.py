@@ -20,6 +20,7 @@ from lab.runs.progress import Speed, described, line_of, say, timed, total_steps
 from lab.runs.readiness import say_ready
 from lab.runs.run_folder import (
     Run,
+    refuse_parameters,
     sha256,
     step_of,
     write_atomically,
@@ -253,8 +254,7 @@ def _line(record: Record, config: Config) -> str:
 
     LabError: a metric is not finite, or has the name of a parameter, which its column would hide.
     """
-    if hidden := record.metrics.keys() & config.rules().keys():
-        raise LabError(f"{min(hidden)} is measured and a parameter too: rename what is measured")
+    refuse_parameters(record.metrics, config.rules())
     bad = [key for key, value in record.metrics.items() if not math.isfinite(value)]
     if bad:
         raise LabError(
