@@ -261,7 +261,7 @@ class MazeRL(_WithStatistics):
         share = len(A) / len(rollouts.tokens)
         loss = policy_gradient(logp, A) / mean_length * share
         loss = loss - self.config.entropy_bonus * (entropy / tokens)
-        return loss + self.config.kl * (divergence / tokens) if self.start else loss
+        return loss + self.config.kl * (divergence / tokens)
 
     def advantages(
         self,
