@@ -19,12 +19,9 @@ starts; bands: 95% intervals."""
 
 SWEEPS = ("maze_regularised_rates", "maze_regularised")
 RATES_SEEDS = (90, 91)
-REMEDIES = {"entropy_bonus": "entropy", "kl": "kl"}  # their looks
-BESIDE = {
-    "entropy_bonus": (5, -10),
-    "kl": (6, 2),
-}  # its mark, in points: where a coefficient stands
-METRICS = {"pass@1": "pass@1", "pass@128": "pass@128"}
+# Where a coefficient stands beside its mark, in points.
+REMEDIES = {"entropy_bonus": (5, -10), "kl": (6, 2)}
+METRICS = ("pass@1", "pass@128")
 TUNING = "by coefficient"
 GIVEN_UP = 0.03  # of GRPO's pass@1, at most
 
@@ -47,19 +44,15 @@ def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.6)
     tried, curves = table[table["metric"] == TUNING], table[table["metric"] != TUNING]
     plain = tried[(tried[[*REMEDIES]] == 0).all(axis=1)].iloc[0]
-    for remedy, look in REMEDIES.items():
-        style = plots.VARIANT_STYLES[look]
-        path = pd.concat([plain.to_frame().T, tried[tried[remedy] > 0].sort_values(remedy)])
+    for remedy, beside in REMEDIES.items():
+        with_it = tried[tried[remedy] > 0].sort_values(remedy)
+        style = plots.method_style(with_it.iloc[0])
+        path = pd.concat([plain.to_frame().T, with_it])
         axes[0].plot(path["pass@1"], path["pass@128"], marker=style.marker, **style.line)
         for _, row in path.iloc[1:].iterrows():
             place = (row["pass@1"], row["pass@128"])
-            axes[0].annotate(
-                f"{row[remedy]:g}",
-                place,
-                BESIDE[remedy],
-                textcoords="offset points",
-                color=style.ink,
-            )
+            told = {"textcoords": "offset points", "color": style.ink}
+            axes[0].annotate(f"{row[remedy]:g}", place, beside, **told)
             if row[remedy] == curves[remedy].max():
                 axes[0].plot(*place, "o", color=plots.BLACK, markersize=9, markerfacecolor="none")
     axes[0].plot(plain["pass@1"], plain["pass@128"], "o", color=plots.line_style("grpo").color)
@@ -67,12 +60,8 @@ def draw(table: pd.DataFrame) -> Figure:
     axes[0].margins(0.12)
     axes[0].set(title="coefficients", xlabel="pass@1", ylabel="pass@128")
     for panel, metric in zip(axes[1:], METRICS, strict=True):
-        for (name, *given), part in curves[curves["metric"] == metric].groupby(
-            ["estimator", *REMEDIES]
-        ):
-            look = next((look for look, on in zip(REMEDIES.values(), given, strict=True) if on), "")
-            style = plots.VARIANT_STYLES[look] if look else plots.line_style(name)
-            plots.curve(panel, part, "step", "mean", style)
+        for _, part in curves[curves["metric"] == metric].groupby(["estimator", *REMEDIES]):
+            plots.curve(panel, part, "step", "mean", plots.method_style(part.iloc[0]))
         panel.set(title=metric, xlabel="step")
     plots.letter(axes)
     handles, labels = axes[1].get_legend_handles_labels()

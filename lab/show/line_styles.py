@@ -146,16 +146,14 @@ def image_style(name: str) -> LineStyle:
 def method_style(run: Any) -> LineStyle:
     """The look of a run's method: of the setting that sets it apart, or else of its estimator.
 
-    `run` is a row of the records of mazes or language models. PKPO is best known with a baseline;
-    without one it is a variant.
+    `run` is a row of the records of mazes or language models, or of a table of these by the
+    settings that vary: of a setting that it lacks, such as one that came later, it made no use.
+    PKPO is best known with a baseline; without one it is a variant.
     """
     name, options = parse_call(run.estimator)
-    apart = {
-        "entropy": run.entropy_bonus > 0,
-        "self": run.greedy_filter,
-        "smoothing": run.smoothing > 0,
-        "no baseline": name == "pkpo" and options.get("form", "s") == "s",
-    }
+    keys = dict(entropy="entropy_bonus", kl="kl", self="greedy_filter", smoothing="smoothing")
+    apart = {look: getattr(run, key, 0) > 0 for look, key in keys.items()}
+    apart["no baseline"] = name == "pkpo" and options.get("form", "s") == "s"
     variant = next((key for key, on in apart.items() if on), None)
     return line_style(run.estimator) if variant is None else VARIANT_STYLES[variant]
 
