@@ -102,14 +102,19 @@ def one_by_one(world: MazeRL, mazes, played):
     for which in range(len(mazes)):
         groups.append([])
         for said, mask in zip(played.tokens[which], played.mask[which], strict=True):
-            said = said[mask]
-            stream, _ = world.model.prefill(torch.cat((prompts[which], said))[None])
-            rows = world.model.logits(stream)[0, prompts.shape[1] - 1 : -1].log_softmax(-1)
-            entropies = -(rows.exp() * rows).sum(1)
-            logp = rows.gather(1, said[:, None])[:, 0]
-            outcome = slow_maze.verify(grid(mazes, which), said.tolist())
-            groups[-1].append((said.tolist(), list(logp), list(entropies), outcome))
+            said = said[mask].tolist()
+            logp, entropies = scores_of_tokens(world.model, prompts[which], said)
+            outcome = slow_maze.verify(grid(mazes, which), said)
+            groups[-1].append((said, list(logp), list(entropies), outcome))
     return groups
+
+
+def scores_of_tokens(model: Transformer, prompt, said: list[int]):
+    """The log-probabilities and entropies of an answer's tokens, from a sequence of its own."""
+    answer = torch.tensor(said)
+    stream, _ = model.prefill(torch.cat((prompt, answer))[None])
+    rows = model.logits(stream)[0, len(prompt) - 1 : -1].log_softmax(-1)
+    return rows.gather(1, answer[:, None])[:, 0], -(rows.exp() * rows).sum(1)
 
 
 @torch.no_grad()
@@ -146,20 +151,11 @@ def slow_loss(
             tokens += len(said)
             entropies += entropy
             if kl:
-                ratio = (
-                    token_logp(world.start.model, prompts[which], said) - torch.stack(logp)
-                ).exp()
+                reference, _ = scores_of_tokens(world.start.model, prompts[which], said)
+                ratio = (reference - torch.stack(logp)).exp()
                 divergence = divergence + (ratio - ratio.log() - 1).sum()
     bonus = entropy_bonus * sum(entropies) / len(entropies)
     return -total / tokens - bonus + kl * divergence / tokens
-
-
-def token_logp(model: Transformer, prompt, said: list[int]):
-    """The log-probabilities of an answer's tokens, from a sequence of its own."""
-    answer = torch.tensor(said)
-    stream, _ = model.prefill(torch.cat((prompt, answer))[None])
-    rows = model.logits(stream)[0, len(prompt) - 1 : -1].log_softmax(-1)
-    return rows.gather(1, answer[:, None])[:, 0]
 
 
 def solved_greedily(world: MazeRL, mazes) -> list[bool]:
