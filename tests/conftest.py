@@ -326,6 +326,13 @@ def command(fork):
 
 
 @pytest.fixture
+def unfinished(run):
+    """The `run` of a test's module, as a kill right before its end would have left it."""
+    (run.path / "done.json").unlink()
+    return run
+
+
+@pytest.fixture
 def run_here(monkeypatch):
     """Run cells in this process, without a kernel; gives their variables."""
     monkeypatch.chdir(ROOT / "notebooks")

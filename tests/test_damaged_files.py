@@ -29,13 +29,6 @@ def run(trained) -> Run:
     return trained("digits", log_every=1)
 
 
-@pytest.fixture
-def unfinished(run) -> Run:
-    """The run as a kill right before its end would have left it."""
-    (run.path / "done.json").unlink()
-    return run
-
-
 def checkpoint(run: Run):
     (path,) = (run.path / "checkpoints").iterdir()
     return path

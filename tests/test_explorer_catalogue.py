@@ -11,11 +11,9 @@ import pytest
 from browser import close, columns, quiet, step
 
 import lab
-from lab import plugins
 from lab.cli import main
 from lab.explorer import page
 from lab.explorer.page_catalogue import CLOSED_FORMS, SIZES, tables
-from lab.mathematics import estimators
 from lab.toy import paired
 
 PLUGIN = '''\
@@ -44,17 +42,11 @@ def bare(N, *, order):
 
 
 @pytest.fixture
-def plugin(tmp_path, monkeypatch):
-    """A folder of the user's with the plugin mine.py; what this process registers is undone."""
-    monkeypatch.chdir(tmp_path)
+def plugin(own_folder, monkeypatch):
+    """A folder of the user's with the plugin mine.py."""
     monkeypatch.setenv("LAB_PLUGINS", "mine.py")
-    monkeypatch.setattr(plugins, "_loaded", {})
-    monkeypatch.setattr(estimators, "_CATALOGUE", dict(estimators._CATALOGUE))
-    monkeypatch.setattr(estimators, "ALIASES", dict(estimators.ALIASES))
-    estimators._named.cache_clear()
-    (tmp_path / "mine.py").write_text(PLUGIN)
-    yield tmp_path
-    estimators._named.cache_clear()
+    (own_folder / "mine.py").write_text(PLUGIN)
+    return own_folder
 
 
 def held(text: str) -> dict:

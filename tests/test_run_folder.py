@@ -26,13 +26,6 @@ def run(trained) -> Run:
     return trained("tabular")
 
 
-@pytest.fixture
-def unfinished(run) -> Run:
-    """The run as a kill right before its end would have left it."""
-    (run.path / "done.json").unlink()
-    return run
-
-
 def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
     return {
         path.name: (path.stat().st_mtime_ns, path.read_bytes())
