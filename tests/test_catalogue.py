@@ -19,10 +19,7 @@ import pytest
 import torch
 from enumeration import (
     DIGITS,
-    POLICY,
     bernoulli_weight,
-    pass_rate,
-    pass_rate_gradient,
     reward_vectors,
     share_of_subsets_hit,
     zero_mean_weight,
@@ -495,20 +492,6 @@ def test_the_transformed_reward_of_pkpo_pays_wrong_rollouts_and_its_other_forms_
 
 
 # --- The two papers' statements -----------------------------------------------------------------
-
-RIGHT = {0, 2}
-
-
-def test_theorem_4_1_the_gradient_of_log_p_is_the_mean_score_of_right_answers():
-    p, slope = pass_rate(POLICY, RIGHT), pass_rate_gradient(POLICY, RIGHT)
-    score = [sum(POLICY[y] * ((y == a) - POLICY[a]) for y in RIGHT) / p for a in range(len(POLICY))]
-    assert score == [x / p for x in slope]
-    logits = torch.tensor([math.log(x) for x in POLICY], dtype=torch.float64, requires_grad=True)
-    log_p = torch.logsumexp(torch.log_softmax(logits, 0)[sorted(RIGHT)], 0)
-    np.testing.assert_allclose(
-        torch.autograd.grad(log_p, logits)[0], [float(x) for x in score], atol=1e-14
-    )
-    assert float(p) * lab.objective("ml").weight(float(p)) == pytest.approx(1)
 
 
 def test_grpo_saturates_where_successes_are_rare():

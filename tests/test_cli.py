@@ -121,6 +121,7 @@ def test_a_fault_of_the_program_is_not_dressed_up_as_a_refusal(monkeypatch):
         (["explain", "truncated"], "estimator 'truncated' needs order: write truncated(order=...)"),
         (["explain", "grpo(ddof=2)"], "ddof = 2: it must be one of 0, 1"),
         (["figures", "weigths"], "unknown figure 'weigths': did you mean 'weights'?"),
+        (["eval", "m", "aime2024", "temprature=1"], "did you mean 'temperature'?"),
         (["run", "tabular", "tabular"], "cannot read 'tabular': write key=value"),
     ],
 )

@@ -9,7 +9,6 @@ import shutil
 
 import pytest
 from refusals import refusal
-from safetensors import safe_open
 
 from lab.cli import main
 from lab.runs import Run, configure, train
@@ -255,15 +254,3 @@ def test_a_folder_in_which_nothing_can_be_made_is_one_sentence(capsys, monkeypat
     said = capsys.readouterr().err
     assert said.startswith("lab: /sys/lab/tabular/") and said.count("\n") == 1
     assert "cannot be written (" in said and "lab --runs FOLDER" in said
-
-
-def test_done_json_holds_the_digests_of_the_files_beside_it(run):
-    import hashlib
-
-    digests = json.loads((run.path / "done.json").read_text())["sha256"]
-    with safe_open(checkpoint(run), "pt") as file:
-        assert digests.pop(f"checkpoints/{checkpoint(run).name}") == file.metadata()["sha256"]
-    assert digests == {
-        name: hashlib.sha256((run.path / name).read_bytes()).hexdigest()
-        for name in ("params.json", "provenance.json", "metrics.jsonl", "groups.parquet")
-    }

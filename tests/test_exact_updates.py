@@ -276,37 +276,6 @@ def test_a_mean_over_tokens_climbs_something_else_than_the_pass_rate():
     assert np.abs(means.drift).max() > 1e-3
 
 
-def test_the_numbers_told_of_length_before_training():
-    """sweeps/length.toml: four kinds of answers, a path that goes on long or ends at once."""
-    answers = [
-        ".",
-        "g" + 10 * "x",
-        "w" + 12 * "x" + "a" + 12 * "x",
-        "w" + 12 * "x" + "b" + 12 * "x",
-    ]
-    kinds = [[0.025, 0.725, 0.073, 0.177], [0, 0, 1, 0]], [[0.2, 0.3, 0.5], [1, 0, 0]]
-    shorter = ["g" + 10 * "x", "wy" + 12 * "x", "w" + 12 * "x" + "b" + 12 * "x"]
-    told = [(9.30, 5.65, 0.910), (4.82, 7.76, 0.996)]
-    for (pi, right), texts, expected in zip(kinds, (answers, shorter), told, strict=True):
-        policy = SoftmaxPolicy(pi, right, answers=texts)
-        fixed, means = (
-            lab.recipe("maxrl", N=16, aggregation=kind).on(policy)
-            for kind in ("sequence-sum", "sequence-mean")
-        )
-        cosine = means.mean @ policy.grad_p / np.linalg.norm(means.mean)
-        found = (
-            fixed.weight,
-            means.weight * (policy.probabilities @ policy.lengths),
-            cosine / np.linalg.norm(policy.grad_p),
-        )
-        assert found == pytest.approx(expected, abs=0.01)
-        wrong = ~policy.right
-        length = policy.probabilities[wrong] @ policy.lengths[wrong] / (1 - policy.p)
-        longer = policy.gradient(wrong * (policy.lengths - length))
-        ahead = [law.mean @ longer / np.linalg.norm(law.mean) for law in (fixed, means)]
-        assert ahead[1] > ahead[0]  # wrong answers get longer in either case
-
-
 @pytest.mark.parametrize("name", ["rloo", "maxrl", "grpo"])
 @pytest.mark.parametrize("p", [0.3, 0.5, 0.7])
 def test_enough_clipped_updates_end_at_the_clip_whatever_the_estimator(name, p):

@@ -123,6 +123,3 @@ def test_what_is_zero_negative_or_infinite_is_left_out():
     lit = dots(plot(X, [curve]))
     assert not lit[:, X < 0.5].any() and lit[:, X >= 0.5].sum(0).min() == 1
     assert plot(X, [np.zeros_like(X)]) == "  (nowhere positive)"
-
-
-# --- The command --------------------------------------------------------------------------------

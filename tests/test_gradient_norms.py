@@ -216,18 +216,6 @@ def test_frozen_weights_do_not_count_and_unused_ones_add_nothing(chain):
     assert moments(chain, [group]).equals(whole)
 
 
-def test_one_token_of_a_softmax_has_the_gradient_one_writes_down(chain):
-    """Prompt [2], answers [0] right and [1] wrong: s = onehot - p, so R - W = (1, -1, 0, ..)
-    whatever p is.
-    """
-    table = moments(chain, [SampledGroup("by hand", [2], [[0], [1]], [1, 0])])
-    assert norm_of(norms(table, ["rloo"]), "by hand", "rloo") == pytest.approx(
-        2**0.5 / 2, rel=1e-12
-    )
-    p = chain.table.weight[2].softmax(0).detach()
-    assert table["right_sq"][0] == pytest.approx(float(1 - 2 * p[0] + p @ p), rel=1e-12)
-
-
 def test_the_signal_is_made_of_pairs_of_different_rollouts(chain):
     group = asked("a", [1, 1, 0, 1, 0], 11, 6)
     scores = torch.stack(

@@ -176,18 +176,6 @@ def test_lifted_maxrl_is_tail_likelihood_rl():
             )
 
 
-# --- Laws ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_equal_rewards_get_equal_advantages_in_any_order(kind):
-    r = np.array([0.5, 0.25, 0.5, 1.0, 0.25, 0.25])
-    A = lab.advantages(lifted(kind), r)
-    assert A[0] == A[2] and A[1] == A[4] == A[5]
-    order = np.random.default_rng(3).permutation(6)
-    assert lab.advantages(lifted(kind), r[order]).tolist() == A[order].tolist()
-
-
 # --- Arrays, tensors, groups --------------------------------------------------------------------
 
 
@@ -313,20 +301,6 @@ def test_a_lift_is_written_and_read_like_any_estimator_and_keeps_the_binary_curv
     assert again.rules == replace(lab.estimator(kind).rules, real=True)
 
 
-def test_an_estimator_of_ones_own_can_be_lifted(monkeypatch):
-    monkeypatch.setattr(
-        lab.mathematics.estimators, "_CATALOGUE", dict(lab.mathematics.estimators._CATALOGUE)
-    )
-
-    @lab.register(least=2)
-    def twice(N):
-        gap, offset = lab.estimator("rloo").coefficients(N)
-        return 2 * gap, 2 * offset
-
-    A = lab.advantages("lift(twice)", np.array([0.25, 1.0]))
-    assert A.tolist() == [-1.5, 1.5]
-
-
 def test_the_objective_of_binary_rewards_is_that_of_the_binary_estimator():
     p = np.array([0.1, 0.5, 0.9])
     chances = np.stack((1 - p, p), axis=-1)
@@ -381,22 +355,3 @@ def test_the_z_score_of_binary_rewards_is_grpo(options):
             lab.advantages(f"grpo{options}", rewards),
             atol=1e-12,
         )
-
-
-def test_the_z_score_is_no_lift():
-    """The example of docs/real_rewards.md: a sum over levels is linear in each gap between rewards.
-
-    Rewards (0, x, 1) with x in [0, 1]: two levels whose heights x and 1 - x change linearly in x,
-    so a lift is linear in x. The z-score's values at 0, 1/2 and 1 are not on a line.
-    """
-    rewards = np.array([[0, 0, 1], [0, 0.5, 1], [0, 1, 1]], dtype=float)
-    for kind in AGREEING_GROUPS_GET_NOTHING:
-        at_0, at_half, at_1 = lab.advantages(lifted(kind), rewards)
-        np.testing.assert_allclose(at_half, (at_0 + at_1) / 2, atol=1e-12)
-    at_0, at_half, at_1 = lab.advantages("grpo_zscore(ddof=0, eps=0)", rewards)
-    np.testing.assert_allclose(at_0, [-(0.5**0.5), -(0.5**0.5), 2**0.5])
-    np.testing.assert_allclose(at_half, [-(1.5**0.5), 0, 1.5**0.5], atol=1e-15)
-    np.testing.assert_allclose(at_1, [-(2**0.5), 0.5**0.5, 0.5**0.5])
-    assert abs(at_half - (at_0 + at_1) / 2).max() > 0.1
-    twice = lab.advantages("grpo_zscore(ddof=0, eps=0)", 2 * rewards)
-    np.testing.assert_allclose(twice, [at_0, at_half, at_1])  # a lift's would be twice as large

@@ -46,14 +46,3 @@ def test_eval_samples_scores_and_prints_a_table_once(capsys, tmp_path, monkeypat
     assert shown[0] == shown[1] and written[0] == written[1]
     assert "| tiny | arithmetic(level=1) | 5 |" in shown[0]
     assert "n = 4 answers per problem at temperature 0.6" in shown[0]
-
-
-def test_a_mistyped_evaluation_is_refused_in_one_sentence(capsys, runs):
-    """Every argument: test_model_evaluation.py."""
-    for words, said in (
-        ("arithmetic engine=transformer", "'transformers'"),
-        ("arithmetic engine=transformers temprature=1", "did you mean 'temperature'"),
-    ):
-        assert main(["eval", TINY, *words.split()]) == 1
-        error = capsys.readouterr().err
-        assert said in error and error.count("\n") == 1 and not runs.exists()

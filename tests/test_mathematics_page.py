@@ -15,7 +15,6 @@ from enumeration import (
     gradient_moments,
     pass_rate,
     pass_rate_gradient,
-    share_of_subsets_hit,
 )
 
 N = 4
@@ -168,21 +167,6 @@ def test_l4_and_l5_groups_that_sum_to_zero_have_one_degree_less():
         assert weight(zero, p) == sum(c * x for c, x in zip(chances, phi, strict=True))
 
 
-def test_l6_the_weight_is_the_slope_of_the_mean_set_reward():
-    a1, a0 = any_sequences(5)
-    gaps = [a1[j + 1] - a0[j] for j in range(N)]
-    # E[Psi(X)] as coefficients of the powers of p, and its derivative
-    coefficients = [Fraction(0)] * (N + 1)
-    for x in range(N + 1):
-        for i in range(N - x + 1):
-            coefficients[x + i] += (
-                math.comb(N, x) * math.comb(N - x, i) * (-1) ** i * sum(gaps[:x], Fraction(0)) / N
-            )
-    for p in (Fraction(1, 9), Fraction(2, 3)):
-        slope = sum(k * c * p ** (k - 1) for k, c in enumerate(coefficients) if k)
-        assert slope == weight(paid(a1, a0), p)
-
-
 @EVERY_POLICY
 def test_l7_the_contrast_of_the_two_classes(policy, right):
     p, slope = pass_rate(policy, right), pass_rate_gradient(policy, right)
@@ -191,17 +175,6 @@ def test_l7_the_contrast_of_the_two_classes(policy, right):
         wrong_mean = ((0 if x in right else policy[x]) / (1 - p)) - policy[x]
         assert p * (1 - p) * (right_mean - wrong_mean) == slope[x]
         assert right_mean == slope[x] / p and wrong_mean == -slope[x] / (1 - p)
-
-
-@pytest.mark.parametrize("size", [2, 5, 6])
-def test_l8_the_sum_over_orders_is_maxrl_times_pass_at_t(size):
-    for j in range(size):
-        group = [1] * (j + 1) + [0] * (size - j - 1)
-        for T in range(1, size + 1):
-            summed = sum(
-                Fraction(math.comb(size - 1 - j, m), math.comb(size - 1, m)) for m in range(T)
-            )
-            assert summed == Fraction(size, j + 1) * share_of_subsets_hit(group, T)
 
 
 # --- Noise, efficiency, the control variate -----------------------------------------------------

@@ -167,6 +167,3 @@ def test_the_gibbs_form_is_not_the_minimum_of_a2(row):
     policy = min(grid, key=lambda policy: loss_of_a2(policy, beta))
     assert policy == tuple(map(float, row[5].split(", ")))
     assert least == near(loss_of_a2(policy, beta), abs=1e-12)
-
-
-# --- Runs ---------------------------------------------------------------------------------------

@@ -130,14 +130,6 @@ def test_the_moments_that_n_rollouts_tell_are_recovered(n):
         assert np.array(dead_share(p, mass, N)) == pytest.approx(truth, abs=0.045)
 
 
-def test_counts_taken_for_pass_rates_expect_too_many_dead_groups_and_the_estimate_does_not():
-    n, correct = simulated(u_shaped, 2000, 8, 4)
-    truth, N = sum(stats.betabinom.pmf([0, 16], 16, 0.35, 0.45)), 16
-    naive = sum(dead_share(correct / n, np.full(2000, 1 / 2000), N))
-    estimate = sum(dead_share(*mixing(n, correct)[:2], N))
-    assert naive > truth + 0.1 and estimate == pytest.approx(truth, abs=0.06)
-
-
 @pytest.mark.parametrize("n", [8, 16])
 def test_a_smooth_fit_of_smooth_pass_rates_has_half_the_error_in_bins_or_less(n):
     truth = np.diff(stats.beta.cdf(EDGES, 0.35, 0.45))

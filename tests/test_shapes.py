@@ -8,7 +8,6 @@ import shape_checks
 from beartype.roar import BeartypeCallHintViolation
 
 from lab.errors import LabError
-from lab.mathematics.estimators import Sequences
 
 EXAMPLE = """
 from __future__ import annotations
@@ -54,12 +53,3 @@ def test_the_mathematics_is_checked(module):
     import_module(module)
     functions = {name for name in shape_checks.functions if name.startswith(f"{module}.")}
     assert len(functions) > 2, functions
-
-
-def test_a_shape_in_an_alias_is_checked():
-
-    def unequal(N: int) -> Sequences:
-        return np.ones(N), np.ones(N + 1)
-
-    with pytest.raises(BeartypeCallHintViolation):
-        shape_checks.checked(unequal)(3)

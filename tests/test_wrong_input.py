@@ -88,19 +88,6 @@ def test_a_preset_of_a_plugin_is_read_like_any_other_file(text, sentence, here, 
     assert sentence in refused("--plugin", "mine.toml", "train", "mine")
 
 
-@pytest.mark.parametrize(
-    "trainer, sentence",
-    [
-        ("no.such:train", "trainer 'no.such:train': there is no module no"),
-        ("json:train", "its module has no function 'train'"),
-    ],
-)
-def test_a_trainer_that_is_not_there_is_named(trainer, sentence, here, refused):
-    preset = Path(__file__).parents[1] / "lab" / "presets" / "tabular.toml"
-    (here / "mine.toml").write_text(preset.read_text().replace("lab.toy.tabular:train", trainer))
-    assert sentence in refused("--plugin", "mine.toml", "train", "mine", "scale=smoke")
-
-
 def test_a_plugin_that_is_not_there_is_refused_even_if_nothing_asks_for_it(here, refused):
     assert "no plugin" in refused("--plugin", "missing.py", "explain", "rloo")
 
