@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 848336a64468c20523fb75bba82526d8f3e773c301b7b614a70b186b53d40072
+// Built by `npm run build` from lab/explorer/front; sources sha256 a2e917fa9b1ab559fd228f4631455f0e981eca98d0b8222ed1ed88ba284e80da
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -5773,17 +5773,20 @@ var FAILURES = ["incorrect", "wrong", "fail", "failed", "failure", "failures", "
 var RIGHT = ["correct", "right", "pass", "passed", "success", "solved", "graded", "c"];
 var WRONG = ["incorrect", "wrong", "fail", "failed", "failure", "unsolved", "i"];
 var NO_NUMBER = ["", "n/a", "na", "nan", "none", "null"];
+var PROBLEMS = ["problem", "task", "question", "puzzle", "case", "exercise", "item", "level", "challenge"];
 var NUMBERS = ["sample", "rollout", "trial", "attempt", "repeat", "repetition", "completion", "response", "generation", "answer", "branch", "index", "idx"];
-var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "doc_id", "task_name", "problem.id", "problem.task_id", "task.id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages", "user"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "extractive_match", "metric.extractive_match", "metric.acc", "passed", "success", "is_success", "solved", "is_solved", "resolved", "accs", "is_right", "(value)"], "reward": ["reward", "rewards", "score", "scores", "r"], "right": ["n_correct", "num_correct", "correct_count", "num_pass", "n_pass", "num_passed", "n_passed", "n_right", "num_success", "successes", "num_solved", "n_solved", "num_hits", "hits", "wins", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "total_rollouts", "completions_per_prompt", "num_completions", "num_attempts", "n_attempts", "num_trials", "n_trials", "n", "rollouts", "samples", "attempts", "trials", "tries", "total", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "correct_fraction", "mean/reward"], "step": ["step", "visit"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "generated_text", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "reasoning", "assistant", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "predicted_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "gold": ["gold", "gold_answer", "correct_answer", "expected_answer", "reference_answer", "ground_truth", "ground_truth_answer", "expected_truth", "gt", "target", "reward_model.ground_truth", "verifier_metadata.expected_answer", "meta.target"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
+var HINTS = { "problem": ["_ng_task_index", "example_id", "doc_hash", "prompt_idx", "problem_id", "prompt_id", "task_id", "question_id", "problem_idx", "question_idx", "qid", "instance_id", "doc_id", "task_name", "problem.id", "problem.task_id", "task.id", "problem", "uid", "uuid", "unique_id", "index", "idx", "id", "i", "(key)"], "prompt": ["prompt", "input", "question", "query", "problem_text", "instruction", "doc.query", "responses_create_params.input", "messages", "user"], "correct": ["correct", "is_correct", "acc", "correctness_math_verify", "correctness", "exact_match", "extractive_match", "metric.extractive_match", "metric.acc", "passed", "success", "is_success", "solved", "is_solved", "resolved", "accs", "is_right", "(value)"], "reward": ["reward", "rewards", "score", "scores", "r"], "right": ["n_correct", "num_correct", "correct_count", "num_pass", "n_pass", "num_passed", "n_passed", "n_right", "num_success", "successes", "num_solved", "n_solved", "num_hits", "hits", "wins", "correct", "right", "k"], "size": ["n_samples", "num_samples", "n_rollouts", "num_rollouts", "total_rollouts", "completions_per_prompt", "num_completions", "num_attempts", "n_attempts", "num_trials", "n_trials", "num_evaluated", "n_evaluated", "num_total", "n_total", "n", "rollouts", "samples", "attempts", "trials", "tries", "total", "k"], "rate": ["pass_rate", "solve_rate", "success_rate", "pass@1", "difficulty", "llama8b_solve_rate", "pass_rate_72b_tir", "accuracy", "mean_reward", "mean_score", "correct_fraction", "mean/reward"], "step": ["step", "visit"], "sample": ["sample", "sample_idx", "sample_id", "sample_index", "rollout", "rollout_idx", "rollout_index", "_ng_rollout_index", "trial", "attempt", "(position)"], "trace": ["trace", "trace_id", "trajectory_id", "completion_id", "generation_id"], "text": ["completion", "output", "response", "text", "generation", "generated_text", "code", "full_model_response", "solution", "generated_solution", "rollout", "model_output", "reasoning", "assistant", "responses", "generations"], "answer": ["extracted_answer", "model_answer", "predicted_answer", "pred", "prediction", "predicted", "pred_value", "extracted", "parsed_answer", "final_answer"], "gold": ["gold", "gold_answer", "correct_answer", "expected_answer", "reference_answer", "ground_truth", "ground_truth_answer", "expected_truth", "gt", "target", "reward_model.ground_truth", "verifier_metadata.expected_answer", "meta.target"], "length": ["tokens", "response_length", "completion_length", "num_tokens", "length"], "truncated": ["truncated", "is_truncated"], "advantage": ["advantage", "advantages"], "within": ["agent_ref.name", "env_agent", "env_id"], "filter": ["filter"], "policy": ["model", "model_name", "checkpoint", "ckpt", "revision", "policy", "adapter", "step", "global_step", "epoch", "iteration"] };
+var FAMILY = ["is", "correct", "correctness", "reward", "score", "scores", "scored", "acc", "accuracy", "success", "solved", "passed", "graded", "verify", "verified", "ok", "rollout", "rollouts", "sample", "samples", "completion", "completions", "response", "responses", "generation", "generations", "trace", "traces", "attempt", "attempts", "trial", "trials", "try", "run", "seed", "branch", "branches", "output", "outputs", "score", "reward", "correct", "results", "answers", "predictions", "candidates", "solutions", "infos", "sample", "rollout", "trial", "attempt", "repeat", "repetition", "completion", "response", "generation", "answer", "branch", "index", "idx"];
 var OWN = ["correct", "reward"];
 var KEPT = ["step", "sample", "trace", "within", "filter", "advantage", "size", "gold", "length", "truncated"];
 var TOLD = ["text", "answer", "gold", "length", "truncated"];
 var VARYING = ["trace", "filter", "advantage", "prompt", "size", "right", "rate", "correct", "reward"];
-var SIZES = { "llama8b_solve_rate": 64, "pass_rate_72b_tir": 32 };
-var RATE_OF = /^(?:(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9}))$/;
-var SUMMARY = /^(?:(mean|max|min|median|std)[\/_].*|.*__(MIN|MAX)|.*[\/_](mean|avg|std|ema))$/;
-var RATIO = /^(?:\s*(\d{1,12})\s*\/\s*(\d{1,12})\s*)$/;
+var RATE_OF = /^(?:(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9}))$/s;
+var SUMMARY = /^(?:(mean|max|min|median|std)[\/_].*|.*__(MIN|MAX)|.*[\/_](mean|median|avg|std|ema))$/s;
+var SCORER = /^(?:scores\.[^.]+\.value)$/s;
+var RATIO = /^(?:\s*(\d{1,12})\s*\/\s*(\d{1,12})\s*)$/s;
 var NUMBERED = /^(?:(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?)$/s;
+var SIZES = { "llama8b_solve_rate": 64, "pass_rate_72b_tir": 32 };
 var LOOKED_AT = 100;
 var DEEP = 8;
 var SHORT = 200;
@@ -5872,9 +5875,13 @@ function asked(cell) {
 }
 var isOfRows = (name) => OF_ROWS.includes(name);
 var partsOf = (name) => name.toLowerCase().split(/[^a-z0-9]+/);
-var mayPolicy = (name) => partsOf(name).some((part2) => HINTS.policy.includes(part2));
-var mayNumber = (name) => partsOf(name).some((part2) => NUMBERS.includes(part2)) && !mayPolicy(name);
-var mayFail = (name) => partsOf(name).some((part2) => FAILURES.includes(part2));
+var means = (name, words) => partsOf(name).some((part2) => words.includes(part2));
+var mayNumber = (name) => means(name, NUMBERS) && !means(name, HINTS.policy);
+var mayFail = (name) => means(name, FAILURES);
+function likely(names) {
+  const others = names.filter((name) => !means(name, HINTS.policy) && !isNamed(name, OUTCOME)), named = others.filter((name) => means(name, PROBLEMS));
+  return named.length ? named : others;
+}
 function mayReward(name) {
   const parts2 = partsOf(name), ofAll = name.startsWith("(") && name !== "(value)";
   const others = ofAll || parts2.some((part2) => OTHERWISE.includes(part2)) || ANSWERS.includes(parts2.at(-1));
@@ -5920,7 +5927,7 @@ function rowsOfDocument(document2, distinct2) {
 }
 function oneRollout(document2) {
   const held = [document2, ...Object.values(document2).filter(isObject)], names = held.flatMap((each) => ["problem", "sample"].flatMap((role) => hinted(Object.keys(each), role)));
-  return tells(document2) && !names.every(isOfRows) ? [document2] : null;
+  return tells(document2, 2) && !names.every(isOfRows) ? [document2] : null;
 }
 function tableIn(document2, deep, distinct2) {
   const { columns: columns2, data: data2 } = document2;
@@ -6046,7 +6053,7 @@ function familiesOf(names, cells2) {
   for (const columns2 of found.values()) columns2.sort(([a], [b]) => a - b);
   const numbersOf = (columns2) => columns2.map(([i2]) => i2);
   for (const [prefix, columns2] of found) {
-    const numbers2 = numbersOf(columns2), fits = (ROLLOUTS.includes(prefix.toLowerCase()) || mayReward(prefix) && !mayPolicy(prefix)) && numbers2.length > 1 && numbers2[0] < 2 && numbers2.every((i2, j) => i2 === numbers2[0] + j) && columns2.every(([, name]) => cells2[name].every(isOutcome));
+    const numbers2 = numbersOf(columns2), fits = (ROLLOUTS.includes(prefix.toLowerCase()) || mayReward(prefix) && partsOf(prefix).every((part2) => FAMILY.includes(part2))) && numbers2.length > 1 && numbers2[0] < 2 && numbers2.every((i2, j) => i2 === numbers2[0] + j) && columns2.every(([, name]) => cells2[name].every(isOutcome));
     if (fits) return [...found].filter(([, others]) => String(numbersOf(others)) === String(numbers2));
   }
   return [];
@@ -6104,8 +6111,9 @@ function wanted(first, choice, several) {
   const cells2 = /* @__PURE__ */ new Map();
   const add2 = (name, cell) => cells2.has(name) ? cells2.get(name).push(cell) : cells2.set(name, [cell]);
   for (const row2 of first) for (const [name, cell] of flat(row2)) add2(name, cell);
-  for (const [name, each] of cells2) if (name.split(".").length > 2 && 2 * told2(each).length < first.length) cells2.delete(name);
   const all = [...new Set(first.flatMap(Object.keys))].filter((name) => !name.startsWith("(")), named = namedColumns(choice);
+  for (const [name, each] of cells2)
+    if (name.split(".").length > 2 && !all.includes(name) && 2 * told2(each).length < first.length) cells2.delete(name);
   for (const name of named) {
     if (cells2.has(name) || several && name === FILE) continue;
     const own = first.map(readerOf(name));
@@ -6152,10 +6160,10 @@ function outcomeOf(cells2, choice, lists) {
   }
   const ofN = Object.fromEntries(names.flatMap((name) => RATE_OF.test(name) ? [[name, Number(RATE_OF.exec(name)[1])]] : []));
   for (const name of [...Object.keys(ofN), ...hinted(names, "rate")]) {
-    const known2 = ofN[name] ?? SIZES[name.toLowerCase()] ?? n ?? size2;
+    const known3 = ofN[name] ?? SIZES[name.toLowerCase()] ?? n ?? size2;
     if (areRatios(cells2[name])) return { kind: "ratio", names: [name], size: null };
-    if (isRate(cells2[name]) && !SUMMARY.test(name) && (known2 !== null || !isBinary(cells2[name])))
-      return { kind: "rate", names: [name], size: known2 };
+    if (isRate(cells2[name]) && !SUMMARY.test(name) && (known3 !== null || !isBinary(cells2[name])))
+      return { kind: "rate", names: [name], size: known3 };
   }
   if (graded && size2 !== null && rank(graded, "correct") >= 0 && isUnjudged && every(cells2[graded], (x2) => x2 % 1 === 0 && x2 >= 0))
     return { kind: "counts", names: [graded], size: size2 };
@@ -6163,7 +6171,7 @@ function outcomeOf(cells2, choice, lists) {
   const roles = Object.keys(HINTS).filter((role) => !["right", "rate"].includes(role)), besides = names.filter((name) => every(cells2[name], () => true) && !roles.some((role) => rank(name, role) >= 0));
   if (names.some((name) => rank(name, "advantage") >= 0))
     return besides.length === 1 ? { kind: "reward", names: besides, size: null } : null;
-  const weak = names.filter((name) => (mayReward(name) || rank(name, "rate") >= 0) && isBinary(cells2[name]) && !SUMMARY.test(name));
+  const may = names.filter((name) => mayReward(name) || rank(name, "rate") >= 0), known2 = may.filter((name) => name.toLowerCase() !== "ok" || names.includes("(row)")), weak = known2.filter((name) => isBinary(cells2[name]) && !SUMMARY.test(name));
   if (rights.length && !weak.length)
     throw new Error(`column ${rights[0]} counts right rollouts and nothing says of how many: say n`);
   const isWord = (cell) => typeof cell === "string" && isLabel(cell), isWorded = (name) => cells2[name].every(isWord) && new Set(cells2[name].map(verdict)).size > 1;
@@ -6180,16 +6188,15 @@ function unclear(all, full, choice) {
   if (all.includes("_step") && all.includes("_runtime") || all.some((name) => /__(MIN|MAX)$/.test(name)))
     return "a history of metrics exported from W&B, which holds means and no rollouts: export the table of completions";
   const numbers2 = all.filter((name) => every(full[name], () => true));
-  if (all.includes("step") && numbers2.length === all.length && !namedColumns(choice).length)
-    return `found columns ${listed(all)}: a history of metrics, one row a step, which holds means and no rollouts; give what the rollouts of each problem got`;
-  if (all.some((name) => SUMMARY.test(name)) && !hinted(all, "problem").length)
-    return `found columns ${listed(all)}: means and other summaries and no rollouts; give what the rollouts of each problem got`;
-  const other = Object.keys(HINTS).filter((role) => ![...OWN, "right", "rate"].includes(role)), isFree = (name) => name !== choice.problem && !other.some((role) => rank(name, role) >= 0), free = all.filter(isFree), seen = [...free, ...Object.keys(full).filter((name) => name.includes(".") && isFree(name))], worded = seen.filter((name) => full[name].some(isLabel)), binary = [...worded, ...seen.filter((name) => isBinary(full[name]) && !worded.includes(name))], outer2 = binary.filter((name) => free.includes(name)), labels2 = outer2.length ? outer2 : binary, texts = free.filter((name) => !labels2.includes(name) && !numbers2.includes(name)), returns = (name) => new Set(full[name].map(identity)).size < full[name].length, problems = free.filter((name) => !labels2.includes(name) && returns(name)), ask = [];
+  const history3 = all.includes("step") && numbers2.length === all.length && !namedColumns(choice).length, half = Object.values(full).reduce((most3, each) => Math.max(most3, each.length), 0) / 2, means2 = all.some((name) => SUMMARY.test(name) && full[name].length >= half);
+  if (history3 || means2 && !hinted(all, "problem").length)
+    return `found columns ${listed(all)}: ${history3 ? "a history of metrics, one row a step, which holds means" : "means and other summaries"} and no rollouts; give what the rollouts of each problem got${history3 ? "" : ", or the reward and the n that its means are of"}`;
+  const other = Object.keys(HINTS).filter((role) => ![...OWN, "right", "rate"].includes(role)), isFree = (name) => name !== choice.problem && !other.some((role) => rank(name.split(".").at(-1), role) >= 0), free = all.filter(isFree), seen = Object.keys(full).filter((name) => !name.startsWith("(") && isFree(name)), worded = seen.filter((name) => full[name].some(isLabel)), varied = seen.filter((name) => new Set(full[name].map(verdict)).size > 1 - mayReward(name)), binary = [...worded, ...varied.filter((name) => isBinary(full[name]) && !worded.includes(name))], outer2 = binary.filter((name) => free.includes(name)), graded = varied.filter((name) => name.includes(".") && mayReward(name) && full[name].every(isOutcome)), labels2 = [outer2, graded].find((names) => names.length) ?? binary, texts = free.filter((name) => !labels2.includes(name) && !numbers2.includes(name)), returns = (name) => new Set(full[name].map(identity)).size < full[name].length, problems = likely(free.filter((name) => !labels2.includes(name) && returns(name))), ask = [];
   if (!choice.problem && !hinted(Object.keys(full), "problem").length && !hinted(Object.keys(full), "prompt").length)
     ask.push(`the problem${candidates(problems.length ? problems : texts)}`);
   const isNameless = !["problem", "prompt"].some((role) => hinted(Object.keys(full), role).length), policy2 = choice.problem || !isNameless ? [] : hinted(all, "policy");
   if (!choice.reward)
-    ask.push(`the reward${candidates(labels2.length ? labels2 : numbers2.filter(isFree)) || " (none that may be it holds 0 and 1, true and false, or correct and wrong)"}`);
+    ask.push(`the reward${candidates(labels2.length ? labels2 : numbers2.filter((name) => isFree(name) && varied.includes(name))) || " (none that may be it holds 0 and 1, true and false, or correct and wrong)"}`);
   return `found columns ${listed(all)}: name ${ask.join(" and ") || "others"}; or give n and k of each problem, or a problem and a reward in every row${policy2.slice(0, 1).map(differ).join("")}`;
 }
 var differ = (policy2) => `; the rows differ in ${policy2}, as checkpoints or models do, and a mean over all problems says nothing of single ones`;
@@ -6343,20 +6350,18 @@ var Reading = class {
     return first;
   }
   problemOfCounts(named) {
-    const policies = hinted(this.names, "policy").filter(
-      (name) => this.kept.length > 1 && distinct(this.codes(name)) === this.kept.length
-    );
-    if (named.length && !(policies.length && isOfRows(named[0]))) return named[0];
+    if (named.length && !(this.policies().length && isOfRows(named[0]))) return named[0];
     const known2 = [...this.outcomes, this.size, "step", "k"];
-    if (this.found.all.some((name) => !known2.includes(name)))
-      this.refuseNameless(
-        policies.slice(0, 1).map(differ).join("")
-      );
+    if (this.found.all.some((name) => !known2.includes(name))) this.refuseNameless();
     return "";
   }
-  refuseNameless(why = "") {
-    const known2 = [...this.outcomes, this.size, "step"], others = this.found.all.filter((name) => !known2.includes(name));
-    throw new Error(`found columns ${listed(this.found.all)}: name the problem${candidates(others)}${why}`);
+  /** Columns of policies that differ in every row. */
+  policies = () => hinted(this.names, "policy").filter((name) => this.kept.length > 1 && distinct(this.codes(name)) === this.kept.length);
+  refuseNameless() {
+    const known2 = [...this.outcomes, this.size, "step"], others = this.found.all.filter((name) => !known2.includes(name)), inner = this.names.filter((name) => name.includes(".") && rank(name.split(".").at(-1), "problem") >= 0), asked3 = this.kind === "reward" ? likely(others) : others;
+    throw new Error(
+      `found columns ${listed(this.found.all)}: name the problem${candidates(inner.length ? inner : asked3)}` + this.policies().slice(0, 1).map(differ).join("")
+    );
   }
   /** The number of each row's group: a problem of a step. */
   groups() {
@@ -6380,7 +6385,7 @@ var Reading = class {
   // --- Rollouts ------------------------------------------------------------------------------------------------------
   /** Leave out rollouts that stand in two files, and steps that repeat another word for word. */
   dropRepeated() {
-    const text2 = this.found.long.find((name2) => rank(name2, "text") >= 0), name = this.hinted("trace") ?? (text2 ? this.hinted("sample") : void 0);
+    const text2 = this.found.long.find((name2) => rank(name2, "text") >= 0), traces = hinted(this.names, "trace").filter((name2) => distinct(this.codes(name2)) > 1), name = traces[0] ?? (text2 ? this.hinted("sample") : void 0);
     if (name) {
       const spoken = [text2, this.outcomes[0]].filter((each) => each).map(this.codes), rollout = numbered(this.group, this.codes(name)), first2 = /* @__PURE__ */ new Map(), all = rollout.length;
       rollout.forEach((each, i2) => first2.has(each) || first2.set(each, i2));
@@ -6439,9 +6444,9 @@ var Reading = class {
     return [told3.map(Number), right.map((each, i2) => Number(each && told3[i2]))];
   }
   refuseSingles(values, right) {
-    const [name] = this.outcomes, steps = distinct(this.steps()), clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values), known2 = values.filter(Number.isFinite), rightBy = (each) => each === name ? right : this.values(each).map((value) => value === 1), shares2 = Map.groupBy(this.outcomes, (each) => wilson(rightBy(each).filter(Boolean).length, rightBy(each).length)), tells2 = clear ? `the accuracy ${[...shares2].map(([share4, names]) => `by ${names.join(" or ")} is ${share4}`).join(" and ")}` : !known2.length ? `${name} holds no numbers` : `the mean of ${name} is ${(known2.reduce((a, b) => a + b, 0) / known2.length).toFixed(3)}`;
+    const [name] = this.outcomes, steps = distinct(this.steps()), at = steps < this.kept.length ? `, at ${steps} steps` : ", as every row is a step of its own", clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values), known2 = values.filter(Number.isFinite), rightBy = (each) => each === name ? right : this.values(each).map((value) => value === 1), shares2 = Map.groupBy(this.outcomes, (each) => wilson(rightBy(each).filter(Boolean).length, rightBy(each).length)), tells2 = clear ? `the accuracy ${[...shares2].map(([share4, names]) => `by ${names.join(" or ")} is ${share4}`).join(" and ")}` : !known2.length ? `${name} holds no numbers` : `the mean of ${name} is ${(known2.reduce((a, b) => a + b, 0) / known2.length).toFixed(3)}`;
     throw new Error(
-      `column ${this.problem} gives every rollout a problem of its own${steps > 1 ? `, at ${steps} steps` : ""}: one rollout a problem tells no pass rates, and ${tells2}; give several rollouts of a problem, or name its column`
+      `column ${this.problem} gives every rollout a problem of its own${steps > 1 ? at : ""}: one rollout a problem tells no pass rates, and ${tells2}; give several rollouts of a problem, or name its column`
     );
   }
   checkBinary(cells2, values) {
@@ -6581,7 +6586,7 @@ var Reading = class {
     const problems = numbered(this.group, ...pooled.map(this.codes)), known2 = [this.problem, this.stepName, ...this.within, ...pooled, ...this.outcomes, ...this.found.long, "(row)", "(position)"];
     for (const name2 of this.names) {
       if (known2.includes(name2) || VARYING.some((role) => rank(name2, role) >= 0)) continue;
-      const codes = numbered(this.codes(name2)), { cells: cells2 } = this.column(name2), kind = most2(codes) > 0 ? division(problems, codes) : "", counting = countsUp(cells2) && mayNumber(name2);
+      const codes = numbered(this.codes(name2)), { cells: cells2 } = this.column(name2), kind = most2(codes) > 0 ? division(problems, codes) : "", isEpoch = name2 === "epoch" && SCORER.test(this.outcomes[0]), counting = countsUp(cells2) && (mayNumber(name2) || isEpoch);
       if (kind === "singles" && counting) {
         this.sample = name2;
         notes.push(`column ${name2} numbers the rollouts of a problem`);
@@ -11703,12 +11708,12 @@ var data = {
 };
 
 // scene_dead.js
-var PROBLEMS = 60;
+var PROBLEMS2 = 60;
 var AXIS = scaleOf({ kind: "logit", domain: [1e-3, 0.999] });
 var ends = [HARDEST, EASIEST].map((p) => AXIS.at(p));
 var POPULATION = Array.from(
-  { length: PROBLEMS },
-  (_, i2) => AXIS.value(ends[0] + (ends[1] - ends[0]) * i2 / (PROBLEMS - 1))
+  { length: PROBLEMS2 },
+  (_, i2) => AXIS.value(ends[0] + (ends[1] - ends[0]) * i2 / (PROBLEMS2 - 1))
 );
 var shares = (N2) => [mean(POPULATION.map((p) => (1 - p) ** N2)), mean(POPULATION.map((p) => p ** N2))];
 var dead = {
@@ -12273,13 +12278,13 @@ var FANS = [
 
 // scene_fan.js
 var share3 = (thousandths) => thousandths.map((value) => value / 1e3);
-function stopped({ means, stops }, part2) {
+function stopped({ means: means2, stops }, part2) {
   const [seen, middle2, low, high2] = stops[part2], end = seen + low.length;
   return {
     seen,
     end,
-    before: share3(means.slice(0, seen)),
-    rest: share3(means.slice(seen, end)),
+    before: share3(means2.slice(0, seen)),
+    rest: share3(means2.slice(seen, end)),
     ...Object.fromEntries(Object.entries({ middle: middle2, low, high: high2 }).map(([name, values]) => [name, share3(values)]))
   };
 }

@@ -5,6 +5,7 @@ what the numbers tell: which rows are alike, and which columns divide the rollou
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ from lab.rollouts.names import (
     hinted,
     may_outcome,
 )
-from lab.rollouts.structure import Row, asked, cell_of, flat, identity, missing, short
+from lab.rollouts.structure import Row, asked, cell_of, flat, identity, missing, number, short
 from lab.shapes import Int
 
 if TYPE_CHECKING:
@@ -71,9 +72,8 @@ class Columns:
         used = {*problems, *self.lists, *choice.columns}
         texts = [name for name in cells if name not in used and {*map(type, cells[name])} - {float}]
         self.long = [*hinted(texts, "text")[:1], *hinted(texts, "answer")[:1]]
-        known_scalars = [*filter(may_outcome, scalar), *hinted(scalar, *KEPT)]
-        kept = dict.fromkeys([*choice.columns, *problems, *outcome.names, *known_scalars])
-        kept |= dict.fromkeys([*self.long, *self.lists])
+        others = [*filter(may_outcome, scalar), *hinted(scalar, *KEPT), *self.long, *self.lists]
+        kept = dict.fromkeys([*choice.columns, *problems, *outcome.names, *others])
         self.labels = [name for name in [*scalar, *[FILE] * several] if name not in kept]
         self.names = [*kept, *self.labels]
         self.signature = f"columns {', '.join([*problems[:1], outcome.names[0]])}"
@@ -92,8 +92,9 @@ class Columns:
         for row in first:
             for place, value in flat(row):
                 cells.setdefault(place, []).extend([] if missing(value) else [value])
-        for place in [x for x in cells if x.count(".") > 1 and 2 * len(cells[x]) < len(first)]:
-            del cells[place]  # of some rows alone
+        inner = [name for name in cells if name.count(".") > 1 and name not in self.all]
+        for name in [x for x in inner if 2 * len(cells[x]) < len(first)]:  # of some rows alone
+            del cells[name]
         for name in choice.columns:
             if name not in cells and not (several and name == FILE):
                 cells[name] = [x for row in first if not missing(x := cell_of(row, name))]
@@ -214,10 +215,7 @@ Division = Literal["groups", "singles", ""]
 
 def counts_up(values: Sequence[Any]) -> bool:
     """Whether values are 0, 1, 2, ... or 1, 2, 3, ..."""
-    try:
-        numbers = sorted(float(value) for value in values)
-    except (TypeError, ValueError):
-        return False
+    numbers = sorted(math.nan if (x := number(value)) is None else x for value in values)
     return numbers in (list(range(len(numbers))), list(range(1, len(numbers) + 1)))
 
 

@@ -24,10 +24,12 @@ from lab.rollouts.names import (
     OWN,
     RATE_SLACK,
     RATIO,
+    SCORER,
     TOLD,
     VARYING,
     has_role,
     hinted,
+    likely,
     may_number,
 )
 from lab.rollouts.structure import identity, missing, number, short, verdict
@@ -179,8 +181,8 @@ class Reading:
         if self.problem:
             lost = self._each(self.problem, missing)
             if lost.any():
-                place = self._place(int(lost.argmax()))
-                raise LabError(f"{place} has no {self.problem}: every rollout needs its problem")
+                row = self.rows.index[lost.argmax()] + 1
+                raise LabError(f"row {row} has no {self.problem}: every rollout needs its problem")
         self._keep(slice(None))
         if self.problem == "uid" and self.group.max() + 1 == len(self.rows):
             self._name_by_uid()
@@ -200,10 +202,6 @@ class Reading:
     def _cell(self, name: str, row: int) -> Any:
         return self.cells[name][self.rows[name].iloc[row]]
 
-    def _place(self, row: int) -> str:
-        """A row's number in the file, from 1, in words."""
-        return f"row {self.rows.index[row] + 1}"
-
     def _keep(self, rows: Any) -> None:
         """Leave only some of the rows."""
         self.rows = self.rows[rows]
@@ -213,9 +211,8 @@ class Reading:
         """The names of the problems of some rows."""
         if not self.problem:
             return [f"row {row}" for row in self.rows.index[rows]]
-        parts = (
-            self._each(x, identity, object)[rows] for x in (*reversed(self.within), self.problem)
-        )
+        columns = [*reversed(self.within), self.problem]
+        parts = (self._each(name, identity, object)[rows] for name in columns)
         return [" ".join(each) for each in zip(*parts, strict=True)]
 
     def _name(self, row: int) -> str:
@@ -244,21 +241,19 @@ class Reading:
         """The column of the problem, "" where each row is one. LabError: there is none, or two."""
         named = hinted(self.names, "problem", "prompt")
         others = [x for x in self.found.all if x not in (*self.outcomes, self.size, "step")]
-        why = ""
+        several = hinted(self.names, "policy") if len(self.rows) > 1 else []
+        policies = [name for name in several if self.rows[name].is_unique]
         if self.kind == "reward":
             full = [name for name in named if not any(map(missing, self.cells[name]))]
             found = (full or named) + ["(row)"] * ("(row)" in self.names)
             if found:
                 return self._problem_of(found, named)
-        else:  # a row has all rollouts of a problem
-            policies = [name for name in hinted(self.names, "policy") if self.rows[name].is_unique]
-            several = policies and len(self.rows) > 1
-            if named and not (several and named[0] in OF_ROWS):
-                return named[0]
-            if {*others} <= {"k"}:
-                return ""
-            if several:
-                why = DIFFER.format(policies[0])
+            others = likely(others)
+        elif named and not (policies and named[0] in OF_ROWS):  # a row has all of a problem
+            return named[0]
+        elif {*others} <= {"k"}:
+            return ""
+        why = "".join(map(DIFFER.format, policies[:1]))
         inner = [x for x in self.names if "." in x and has_role(x.rpartition(".")[2], "problem")]
         raise LabError(
             f"found columns {listed(self.found.all)}: name the problem with"
@@ -327,7 +322,8 @@ class Reading:
         """
         texts = [name for name in hinted(self.found.long, "text") if name in self.names]
         said = [*texts[:1], self.outcome]
-        name = self._hinted("trace") or (self._hinted("sample") if texts else "")
+        traces = [x for x in hinted(self.names, "trace") if self.rows[x].nunique() > 1]
+        name = next(iter(traces), self._hinted("sample") if texts else "")
         if name:
             again = self.rows.duplicated([*self.grouping, name])
             twice = int(again.sum())
@@ -364,8 +360,8 @@ class Reading:
                 row = int(odd.argmax())
                 raise LabError(
                     f"{self.outcome} {short(identity(self._cell(self.outcome, row)))} in"
-                    f" {self._place(row)} is no number: say which value is right with --success,"
-                    " or name another column with --reward"
+                    f" row {self.rows.index[row] + 1} is no number: say which value is right with"
+                    " --success, or name another column with --reward"
                 )
         if told.any() and np.bincount(self.group, told).max() < self.least:
             self._refuse_singles(values[told], right[told])
@@ -411,10 +407,15 @@ class Reading:
                 by.setdefault(share, []).append(name)
             told = (f"by {' or '.join(names)} is {share}" for share, names in by.items())
             said = f"the accuracy {' and '.join(told)}"
+        at = (
+            f", at {steps} steps"
+            if steps < len(self.rows)
+            else ", as every row is a step of its own"
+        )
         raise LabError(
-            f"column {self.problem} gives every rollout a problem of its own"
-            f"{f', at {steps} steps' if steps > 1 else ''}: one rollout a problem tells no pass"
-            f" rates, and {said}; give several rollouts of a problem, or name it with --problem"
+            f"column {self.problem} gives every rollout a problem of its own{at * (steps > 1)}: one"
+            f" rollout a problem tells no pass rates, and {said}; give several rollouts of a"
+            " problem, or name it with --problem"
         )
 
     def _check_binary(self, told: np.ndarray, values: np.ndarray) -> None:
@@ -434,9 +435,10 @@ class Reading:
             of = n if n and n < np.isfinite(values).sum() else "N"
             words = f"; if it is the rate of several rollouts, say of how many with --n {of}"
         raise LabError(
-            f"reward {short(identity(self._cell(self.outcome, row)))} in {self._place(row)}"
-            f" ({self.problem} {short(self._name(row))}): a reward must be 0 or 1, or -1 or 1; say"
-            f" from where it is right with --threshold, or which value is with --success{words}"
+            f"reward {short(identity(self._cell(self.outcome, row)))} in row"
+            f" {self.rows.index[row] + 1} ({self.problem} {short(self._name(row))}): a reward must"
+            " be 0 or 1, or -1 or 1; say from where it is right with --threshold, or which value is"
+            f" with --success{words}"
         )
 
     # --- Counts and rates -------------------------------------------------------------------------
@@ -639,7 +641,8 @@ class Reading:
             if name in known or has_role(name, *VARYING) or self.rows[name].nunique() == 1:
                 continue
             kind = division(problems, numbered(self.rows, name))
-            counting = counts_up(self.cells[name]) and may_number(name)
+            epoch = name == "epoch" and SCORER.fullmatch(self.outcome)
+            counting = counts_up(self.cells[name]) and bool(may_number(name) or epoch)
             if kind == "singles" and counting:
                 self.sample = name
                 notes.append(f"column {name} numbers the rollouts of a problem")

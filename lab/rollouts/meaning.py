@@ -18,8 +18,9 @@ from lab.rollouts.names import (
     SUMMARY,
     has_role,
     hinted,
-    may_fail,
+    likely,
     may_reward,
+    means,
 )
 from lab.rollouts.structure import identity, is_label, is_outcome, number, short, verdict
 
@@ -72,8 +73,7 @@ class Choice:
     @property
     def columns(self) -> list[str]:
         """All columns that are named."""
-        of_rows = [name for name, _ in self.chosen]
-        named = (self.problem, self.reward, *of_rows, *self.within, *self.pooled)
+        named = (self.problem, self.reward, *dict(self.chosen), *self.within, *self.pooled)
         return [name for name in named if name is not None]
 
 
@@ -120,15 +120,14 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
     if choice.reward:
         if choice.reward not in cells:  # it is empty
             return None
-        if may_fail(choice.reward) and choice.success is choice.threshold is None:
+        if means(choice.reward, "FAILURES") and choice.success is choice.threshold is None:
             raise LabError(
                 f"column {choice.reward} says what went wrong: say which value is right, such as"
                 " --success false, or name another with --reward"
             )
         return Outcome(_kind(choice.reward, cells, choice, size), [choice.reward], size)
-    rights = [name for name in hinted(cells, "right") if name != size and types[name] != {bool}]
-    if "(row)" in cells:  # unfolded: what is counted is another's
-        rights = []
+    counted = [] if "(row)" in cells else hinted(cells, "right")  # unfolded: another's
+    rights = [name for name in counted if name != size and types[name] != {bool}]
     if rights and size is not None:
         return Outcome("counts", rights[:1], size)
     graded = []
@@ -150,12 +149,11 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
         kind = _kind(graded[0], cells, choice, size)  # 8/10 are the tests that a rollout passed
         return Outcome("reward" if kind == "ratio" else kind, graded[:1], size)
     if hinted(cells, "advantage"):
-        unknown = [
-            name for name in cells if not has_role(name, *(HINTS.keys() - {"right", "rate"}))
-        ]
-        besides = [name for name in unknown if _are_numbers(cells[name])]
+        roles = HINTS.keys() - {"right", "rate"}
+        besides = [x for x in cells if not has_role(x, *roles) and _are_numbers(cells[x])]
         return Outcome("reward", besides) if len(besides) == 1 else None
     may = [name for name in cells if may_reward(name) or has_role(name, "rate")]
+    may = [x for x in may if x.lower() != "ok" or "(row)" in cells]  # of a call: it did not fail
     weak = [name for name in may if is_binary(cells[name]) and not SUMMARY.fullmatch(name)]
     if rights and not weak:
         raise LabError(
@@ -170,8 +168,7 @@ def outcome_of(cells: Cells, choice: Choice, lists: Sequence[str] = ()) -> Outco
 def _size(names: Sequence[str], choice: Choice, lists: Sequence[str]) -> str | int | None:
     """Where n is told: by the user, a column, the one column of lists, or k at last."""
     sizes = [name for name in hinted(names, "size") if name.lower() != "k"]
-    if len(lists) == 1:
-        sizes.append(lists[0])
+    sizes += lists if len(lists) == 1 else []
     if "k" in names and hinted(names, "right")[0] != "k":
         sizes.append("k")
     return choice.n or next(iter(sizes), None)
@@ -215,37 +212,39 @@ def unclear(columns: Sequence[str], told: Cells, choice: Choice) -> str:
     """The sentence for columns that are unclear."""
     found = f"found columns {listed(columns)}"
     numbers = [name for name in columns if _are_numbers(told[name])]
-    ends = any(name.endswith(("__MIN", "__MAX")) for name in columns)
-    if ends or {"_step", "_runtime"} <= {*columns}:
+    if {"_step", "_runtime"} <= {*columns} or any(x.endswith(("__MIN", "__MAX")) for x in columns):
         return (
             "a history of metrics exported from W&B, which holds means and no rollouts: export the"
             " table of completions"
         )
-    if "step" in columns and len(numbers) == len(columns) and not choice.columns:
+    half = max(map(len, told.values()), default=0) / 2  # an event of a stream has its own columns
+    means_of = [name for name in columns if SUMMARY.fullmatch(name) and len(told[name]) >= half]
+    history = "step" in columns and len(numbers) == len(columns) and not choice.columns
+    if history or (means_of and not hinted(columns, "problem")):
+        what = "a history of metrics, one row a step, which holds means"
         return (
-            f"{found}: a history of metrics, one row a step, which holds means and no rollouts;"
-            " give what the rollouts of each problem got"
-        )
-    if any(map(SUMMARY.fullmatch, columns)) and not hinted(columns, "problem"):
-        return (
-            f"{found}: means and other summaries and no rollouts; give what the rollouts of each"
-            " problem got, or --reward and the --n that its means are of"
+            f"{found}: {what if history else 'means and other summaries'} and no rollouts; give"
+            " what the rollouts of each problem got"
+            f"{'' if history else ', or --reward and the --n that its means are of'}"
         )
     other = {*HINTS} - {*OWN, "right", "rate"}
-    free = [name for name in columns if name != choice.problem and not has_role(name, *other)]
-    inner = [name for name in told if "." in name and not has_role(name, *other)]
-    labels = [x for x in (*free, *inner) if any(is_label(cell) for cell in told[x])]
-    labels += [x for x in (*free, *inner) if is_binary(told[x]) and x not in labels]
-    labels = [name for name in labels if name in free] or labels
+    own = {name: name.rpartition(".")[2] for name in told if name[:1] != "("}
+    seen = [x for x in own if x != choice.problem and not has_role(own[x], *other)]
+    free = [name for name in columns if name in seen]
+    labels = [name for name in seen if any(map(is_label, told[name]))]
+    varied = [x for x in seen if len({*map(verdict, told[x])}) > 1 - may_reward(x)]  # no settings
+    labels += [name for name in varied if is_binary(told[name]) and name not in labels]
+    graded = [x for x in varied if "." in x and may_reward(x) and all(map(is_outcome, told[x]))]
+    labels = [name for name in labels if name in free] or graded or labels
     ask, why = [], ""
     if not choice.problem and not hinted(told, "problem", "prompt"):
         why = "".join(map(DIFFER.format, hinted(columns, "policy")[:1]))
         different = {name: {identity(cell) for cell in told[name]} for name in columns}
         texts = [name for name in free if name not in (*labels, *numbers)]
         problems = [x for x in free if x not in labels and len(different[x]) < len(told[x])]
-        ask.append(f"the problem with --problem{options(problems or texts)}")
+        ask.append(f"the problem with --problem{options(likely(problems) or texts)}")
     if not choice.reward:
-        rewards = options(labels or [name for name in numbers if name in free])
+        rewards = options(labels or [name for name in numbers if name in free and name in varied])
         none = " (none that may be it holds 0 and 1, true and false, or correct and wrong)"
         ask.append(f"the reward with --reward{rewards or none}")
     return (

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
-from functools import cache
-from operator import itemgetter
+from collections.abc import Iterable, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 WORDS: dict[str, list[str]] = {name: text.split() for name, text in TABLE["words"].items()}
 HINTS: dict[str, list[str]] = {role: names.split() for role, names in TABLE["hints"].items()}
+# Parts of numbered names of what rollouts got, and not parts of one, judges or epochs.
+FAMILY = ["is", *WORDS["OUTCOMES"], *WORDS["ROLLOUTS"], *WORDS["NUMBERS"]]
+FAMILY.remove("judge")
 OF_ROWS, RIGHT, WRONG = (WORDS[name] for name in ("OF_ROWS", "RIGHT", "WRONG"))
 ROLLOUTS, NO_NUMBER = (["", *WORDS[name]] for name in ("ROLLOUTS", "NO_NUMBER"))
 
@@ -26,12 +28,9 @@ KEPT = "step sample trace within filter advantage size gold length truncated".sp
 TOLD = ["text", "answer", "gold", "length", "truncated"]
 VARYING = ["trace", "filter", "advantage", "prompt", "size", "right", "rate", *OWN]
 
-# Rates whose n is known from where they are published.
-SIZES = {"llama8b_solve_rate": 64, "pass_rate_72b_tir": 32}
-RATE_OF = re.compile(r"(?:.*\.)?(?:pass@k:k=1&n=|avg@n:n=)(\d{1,9})")  # lighteval's
-SUMMARY = re.compile(r"(mean|max|min|median|std)[/_].*|.*__(MIN|MAX)|.*[/_](mean|avg|std|ema)")
-RATIO = re.compile(r"\s*(\d{1,12})\s*/\s*(\d{1,12})\s*")
-NUMBERED = re.compile(r"(.*?)[_\- ]?(\d{1,6})([_\- ]\D*)?", re.DOTALL)  # one of several columns
+_patterns = {name: re.compile(text, re.DOTALL) for name, text in TABLE["patterns"].items()}
+RATE_OF, SUMMARY, SCORER = (_patterns[name] for name in ("RATE_OF", "SUMMARY", "SCORER"))
+RATIO, NUMBERED, SIZES = _patterns["RATIO"], _patterns["NUMBERED"], TABLE["sizes"]
 
 LOOKED_AT = 100  # rows by which it is decided how all are unfolded and read
 DEEP = 8  # lists within lists
@@ -61,8 +60,8 @@ def hinted(names: Iterable[str], *roles: str) -> list[str]:
     """The names that hint at a role, the strongest first; of several roles one after another."""
     found = []
     for role in roles:
-        places = [(rank(name, role), name) for name in names]
-        found += [name for place, name in sorted(places, key=itemgetter(0)) if place >= 0]
+        named = [name for name in names if rank(name, role) >= 0]
+        found += sorted(named, key=partial(rank, role=role))
     return found
 
 
@@ -73,24 +72,19 @@ def may_reward(name: str) -> bool:
     >>> may_reward("samples_correct"), may_reward("first_error_step"), may_reward("reward_avg")
     (True, False, False)
     """
-    parts = _parts(name)
+    parts = parts_of(name)
     others = {*parts} & {*WORDS["OTHERWISE"]} or parts[-1] in WORDS["ANSWERS"]
     of_all = name.startswith("(") and name != "(value)"  # an outer object's
     return bool({*parts} & {*WORDS["OUTCOMES"]}) and not (others or of_all)
 
 
-def may_fail(name: str) -> bool:
-    """Whether a part of a name means that an answer was wrong: where it is true, nothing was right.
+def means(name: str, words: str) -> bool:
+    """Whether a part of a name is one of WORDS, or hints at a role.
 
-    >>> may_fail("n_wrong"), may_fail("is_correct")
-    (True, False)
+    >>> means("n_wrong", "FAILURES"), means("is_correct", "FAILURES"), means("model_id", "policy")
+    (True, False, True)
     """
-    return not {*_parts(name)}.isdisjoint(WORDS["FAILURES"])
-
-
-def may_policy(name: str) -> bool:
-    """Whether a part of a name means a policy: a model, a checkpoint, an epoch."""
-    return not {*_parts(name)}.isdisjoint(HINTS["policy"])
+    return not {*parts_of(name)}.isdisjoint(WORDS.get(words) or HINTS[words])
 
 
 def may_number(name: str) -> bool:
@@ -99,10 +93,17 @@ def may_number(name: str) -> bool:
     >>> may_number("rollout_idx"), may_number("checkpoint_idx"), may_number("version")
     (True, False, False)
     """
-    return not {*_parts(name)}.isdisjoint(WORDS["NUMBERS"]) and not may_policy(name)
+    return means(name, "NUMBERS") and not means(name, "policy")
 
 
-def _parts(name: str) -> list[str]:
+def likely(names: Sequence[str]) -> list[str]:
+    """Those of some columns that are called like a problem, or all but policies and outcomes."""
+    others = [name for name in names if not (means(name, "policy") or may_outcome(name))]
+    return [name for name in others if means(name, "PROBLEMS")] or others
+
+
+def parts_of(name: str) -> list[str]:
+    """The words of a name."""
     return re.split(r"[^a-z0-9]+", name.lower())
 
 

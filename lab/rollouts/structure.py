@@ -17,6 +17,7 @@ from typing import Any
 from lab.errors import LabError
 from lab.rollouts.names import (
     DEEP,
+    FAMILY,
     HINTS,
     LARGEST_N,
     LOOKED_AT,
@@ -31,8 +32,8 @@ from lab.rollouts.names import (
     has_role,
     hinted,
     may_outcome,
-    may_policy,
     may_reward,
+    parts_of,
 )
 
 Row = dict[str, Any]
@@ -67,10 +68,8 @@ def number(cell: Any) -> float | None:
 def verdict(cell: Any) -> float | None:
     """A reward as a number: labels such as "correct" and "wrong" are 1 and 0."""
     value = number(cell)
-    if value is None and isinstance(cell, str):
-        text = cell.strip().lower()
-        return 1.0 if text in RIGHT else 0.0 if text in WRONG else None
-    return value
+    text = cell.strip().lower() if value is None and isinstance(cell, str) else ""
+    return 1.0 if text in RIGHT else 0.0 if text in WRONG else value
 
 
 def identity(cell: Any) -> str:
@@ -155,9 +154,8 @@ def tells(row: Any, deep: int = DEEP) -> bool:
         return False
     for name, cell in row.items():
         cells = cell[:LOOKED_AT] if isinstance(cell, list) else [cell]
-        if cells and may_outcome(name) and all(map(is_outcome, cells)):
-            return True
-        if any(tells(each, deep - 1) for each in cells[:3]):
+        said = cells and may_outcome(name) and all(map(is_outcome, cells))
+        if said or any(tells(each, deep - 1) for each in cells[:3]):
             return True
     return False
 
@@ -228,7 +226,7 @@ def _one_rollout(document: Row) -> list[Row] | None:
     """The row of a folder's file that holds one rollout, of a problem that is named."""
     held = [document, *(cell for cell in document.values() if isinstance(cell, dict))]
     names = {name for each in held for name in hinted(each, "problem", "sample")}
-    return [document] if tells(document) and not names <= {*OF_ROWS} else None
+    return [document] if tells(document, 2) and not names <= {*OF_ROWS} else None
 
 
 def _by_column(document: Row) -> list[Row] | None:
@@ -263,9 +261,8 @@ def _by_key(document: Row) -> list[Row] | None:
         return None
     cells = [cell for each in values for cell in _listed(each) or ()]
     known = all(isinstance(cell, dict) for cell in cells) or all(map(is_outcome, cells))
-    if not cells or not known:
-        return None
-    return [{"(key)": key, "(value)": each} for key, each in document.items()]
+    rows = [{"(key)": key, "(value)": each} for key, each in document.items()]
+    return rows if cells and known else None
 
 
 # --- Rows -----------------------------------------------------------------------------------------
@@ -400,7 +397,7 @@ def _families(cells: dict[str, list[Any]]) -> dict[str, dict[int, str]]:
     """
     found = _numbered(cells)
     for rest, family in found.items():
-        named = rest.lower() in ROLLOUTS or (may_reward(rest) and not may_policy(rest))
+        named = rest.lower() in ROLLOUTS or (may_reward(rest) and {*parts_of(rest)} <= {*FAMILY})
         told = itertools.chain.from_iterable(cells[name] for name in family.values())
         if named and len(family) > 1 and all(map(is_outcome, told)):
             known = HINTS["prompt"] + HINTS["text"]

@@ -1,6 +1,6 @@
 // What the columns of a table of rollouts mean, by the rules of lab/rollouts/meaning.py.
 import { HINTS, KEPT, LISTED, OWN, RATE_OF, RATIO, ROLLOUTS, SHORT, SIZES, SUMMARY } from "./names.js";
-import { flat, hinted, identity, isLabel, isOutcome, mayFail, mayReward, missing, number, rank, readerOf, short, verdict } from "./unfold.js";
+import { flat, hinted, identity, isLabel, isOutcome, likely, mayFail, mayReward, missing, number, rank, readerOf, short, verdict } from "./unfold.js";
 
 export const FILE = "(file)"; // a column of the names of several files, without their numbers
 
@@ -33,9 +33,10 @@ export function wanted(first, choice, several) {
   const cells = new Map();
   const add = (name, cell) => (cells.has(name) ? cells.get(name).push(cell) : cells.set(name, [cell]));
   for (const row of first) for (const [name, cell] of flat(row)) add(name, cell);
-  for (const [name, each] of cells) if (name.split(".").length > 2 && 2 * told(each).length < first.length) cells.delete(name);
   const all = [...new Set(first.flatMap(Object.keys))].filter((name) => !name.startsWith("(")),
     named = namedColumns(choice);
+  for (const [name, each] of cells)
+    if (name.split(".").length > 2 && !all.includes(name) && 2 * told(each).length < first.length) cells.delete(name);
   for (const name of named) {
     if (cells.has(name) || (several && name === FILE)) continue;
     const own = first.map(readerOf(name));
@@ -125,7 +126,9 @@ export function outcomeOf(cells, choice, lists) {
     besides = names.filter((name) => every(cells[name], () => true) && !roles.some((role) => rank(name, role) >= 0));
   if (names.some((name) => rank(name, "advantage") >= 0))
     return besides.length === 1 ? { kind: "reward", names: besides, size: null } : null;
-  const weak = names.filter((name) => (mayReward(name) || rank(name, "rate") >= 0) && isBinary(cells[name]) && !SUMMARY.test(name));
+  const may = names.filter((name) => mayReward(name) || rank(name, "rate") >= 0),
+    known = may.filter((name) => name.toLowerCase() !== "ok" || names.includes("(row)")), // of a call: it did not fail
+    weak = known.filter((name) => isBinary(cells[name]) && !SUMMARY.test(name));
   if (rights.length && !weak.length)
     throw new Error(`column ${rights[0]} counts right rollouts and nothing says of how many: say n`);
   // Words for right and wrong, of both kinds, say as much as a weak name.
@@ -146,31 +149,34 @@ function unclear(all, full, choice) {
   if ((all.includes("_step") && all.includes("_runtime")) || all.some((name) => /__(MIN|MAX)$/.test(name)))
     return "a history of metrics exported from W&B, which holds means and no rollouts: export the table of completions";
   const numbers = all.filter((name) => every(full[name], () => true));
-  if (all.includes("step") && numbers.length === all.length && !namedColumns(choice).length)
+  const history = all.includes("step") && numbers.length === all.length && !namedColumns(choice).length,
+    half = Object.values(full).reduce((most, each) => Math.max(most, each.length), 0) / 2, // an event of a stream has its own columns
+    means = all.some((name) => SUMMARY.test(name) && full[name].length >= half);
+  if (history || (means && !hinted(all, "problem").length))
     return (
-      `found columns ${listed(all)}: a history of metrics, one row a step, which holds means and no rollouts; give what ` +
-      "the rollouts of each problem got"
+      `found columns ${listed(all)}: ${history ? "a history of metrics, one row a step, which holds means" : "means and other summaries"} ` +
+      `and no rollouts; give what the rollouts of each problem got${history ? "" : ", or the reward and the n that its means are of"}`
     );
-  if (all.some((name) => SUMMARY.test(name)) && !hinted(all, "problem").length)
-    return `found columns ${listed(all)}: means and other summaries and no rollouts; give what the rollouts of each problem got`;
   const other = Object.keys(HINTS).filter((role) => ![...OWN, "right", "rate"].includes(role)),
-    isFree = (name) => name !== choice.problem && !other.some((role) => rank(name, role) >= 0),
+    isFree = (name) => name !== choice.problem && !other.some((role) => rank(name.split(".").at(-1), role) >= 0),
     free = all.filter(isFree),
-    seen = [...free, ...Object.keys(full).filter((name) => name.includes(".") && isFree(name))],
+    seen = Object.keys(full).filter((name) => !name.startsWith("(") && isFree(name)),
     worded = seen.filter((name) => full[name].some(isLabel)),
-    binary = [...worded, ...seen.filter((name) => isBinary(full[name]) && !worded.includes(name))],
+    varied = seen.filter((name) => new Set(full[name].map(verdict)).size > 1 - mayReward(name)), // others are settings
+    binary = [...worded, ...varied.filter((name) => isBinary(full[name]) && !worded.includes(name))],
     outer = binary.filter((name) => free.includes(name)),
-    labels = outer.length ? outer : binary,
+    graded = varied.filter((name) => name.includes(".") && mayReward(name) && full[name].every(isOutcome)),
+    labels = [outer, graded].find((names) => names.length) ?? binary,
     texts = free.filter((name) => !labels.includes(name) && !numbers.includes(name)),
     returns = (name) => new Set(full[name].map(identity)).size < full[name].length,
-    problems = free.filter((name) => !labels.includes(name) && returns(name)),
+    problems = likely(free.filter((name) => !labels.includes(name) && returns(name))),
     ask = [];
   if (!choice.problem && !hinted(Object.keys(full), "problem").length && !hinted(Object.keys(full), "prompt").length)
     ask.push(`the problem${candidates(problems.length ? problems : texts)}`);
   const isNameless = !["problem", "prompt"].some((role) => hinted(Object.keys(full), role).length),
     policy = choice.problem || !isNameless ? [] : hinted(all, "policy");
   if (!choice.reward)
-    ask.push(`the reward${candidates(labels.length ? labels : numbers.filter(isFree)) || " (none that may be it holds 0 and 1, true and false, or correct and wrong)"}`);
+    ask.push(`the reward${candidates(labels.length ? labels : numbers.filter((name) => isFree(name) && varied.includes(name))) || " (none that may be it holds 0 and 1, true and false, or correct and wrong)"}`);
   return (
     `found columns ${listed(all)}: name ${ask.join(" and ") || "others"}; or give n and k of each problem, or a problem ` +
     `and a reward in every row${policy.slice(0, 1).map(differ).join("")}`

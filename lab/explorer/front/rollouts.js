@@ -1,8 +1,8 @@
 // Counts of right rollouts from rows, by the rules of docs/rollouts.md and of lab/rollouts/counting.py.
 import { division, countsUp } from "./labels.js";
 import { FILE, candidates, chosen, differ, isBinary, listed, outcomeOf, wanted } from "./meaning.js";
-import { LARGEST_N, LOOKED_AT, OWN, RATE_SLACK, RATIO, TOLD, VARYING } from "./names.js";
-import { asked, hinted, identity, isOfRows, mayNumber, missing, number, rank, readerOf, short, unfolded, verdict } from "./unfold.js";
+import { LARGEST_N, LOOKED_AT, OWN, RATE_SLACK, RATIO, SCORER, TOLD, VARYING } from "./names.js";
+import { asked, hinted, identity, isOfRows, likely, mayNumber, missing, number, rank, readerOf, short, unfolded, verdict } from "./unfold.js";
 
 /**
  * { n, correct, notes, meaning, advantages, steps, problem } of tables { name, rows, step }, rows as objects; `step` is that of
@@ -195,22 +195,25 @@ class Reading {
   }
 
   problemOfCounts(named) {
-    const policies = hinted(this.names, "policy").filter(
-      (name) => this.kept.length > 1 && distinct(this.codes(name)) === this.kept.length,
-    );
-    if (named.length && !(policies.length && isOfRows(named[0]))) return named[0];
+    if (named.length && !(this.policies().length && isOfRows(named[0]))) return named[0];
     const known = [...this.outcomes, this.size, "step", "k"];
-    if (this.found.all.some((name) => !known.includes(name)))
-      this.refuseNameless(
-        policies.slice(0, 1).map(differ).join(""),
-      );
+    if (this.found.all.some((name) => !known.includes(name))) this.refuseNameless();
     return "";
   }
 
-  refuseNameless(why = "") {
+  /** Columns of policies that differ in every row. */
+  policies = () =>
+    hinted(this.names, "policy").filter((name) => this.kept.length > 1 && distinct(this.codes(name)) === this.kept.length);
+
+  refuseNameless() {
     const known = [...this.outcomes, this.size, "step"],
-      others = this.found.all.filter((name) => !known.includes(name));
-    throw new Error(`found columns ${listed(this.found.all)}: name the problem${candidates(others)}${why}`);
+      others = this.found.all.filter((name) => !known.includes(name)),
+      inner = this.names.filter((name) => name.includes(".") && rank(name.split(".").at(-1), "problem") >= 0),
+      asked = this.kind === "reward" ? likely(others) : others;
+    throw new Error(
+      `found columns ${listed(this.found.all)}: name the problem${candidates(inner.length ? inner : asked)}` +
+        this.policies().slice(0, 1).map(differ).join(""),
+    );
   }
 
   /** The number of each row's group: a problem of a step. */
@@ -241,7 +244,8 @@ class Reading {
   /** Leave out rollouts that stand in two files, and steps that repeat another word for word. */
   dropRepeated() {
     const text = this.found.long.find((name) => rank(name, "text") >= 0),
-      name = this.hinted("trace") ?? (text ? this.hinted("sample") : undefined);
+      traces = hinted(this.names, "trace").filter((name) => distinct(this.codes(name)) > 1),
+      name = traces[0] ?? (text ? this.hinted("sample") : undefined);
     if (name) {
       const spoken = [text, this.outcomes[0]].filter((each) => each).map(this.codes),
         rollout = numbered(this.group, this.codes(name)),
@@ -323,6 +327,7 @@ class Reading {
   refuseSingles(values, right) {
     const [name] = this.outcomes,
       steps = distinct(this.steps()),
+      at = steps < this.kept.length ? `, at ${steps} steps` : ", as every row is a step of its own",
       clear = (this.choice.success ?? this.choice.threshold ?? null) !== null || this.kind === "counts" || isBinary(values),
       known = values.filter(Number.isFinite),
       rightBy = (each) => (each === name ? right : this.values(each).map((value) => value === 1)),
@@ -331,7 +336,7 @@ class Reading {
         ? `the accuracy ${[...shares].map(([share, names]) => `by ${names.join(" or ")} is ${share}`).join(" and ")}`
         : !known.length ? `${name} holds no numbers` : `the mean of ${name} is ${(known.reduce((a, b) => a + b, 0) / known.length).toFixed(3)}`;
     throw new Error(
-      `column ${this.problem} gives every rollout a problem of its own${steps > 1 ? `, at ${steps} steps` : ""}: one ` +
+      `column ${this.problem} gives every rollout a problem of its own${steps > 1 ? at : ""}: one ` +
         `rollout a problem tells no pass rates, and ${tells}; give several rollouts of a problem, or name its column`,
     );
   }
@@ -524,7 +529,8 @@ class Reading {
       const codes = numbered(this.codes(name)),
         { cells } = this.column(name),
         kind = most(codes) > 0 ? division(problems, codes) : "",
-        counting = countsUp(cells) && mayNumber(name);
+        isEpoch = name === "epoch" && SCORER.test(this.outcomes[0]),
+        counting = countsUp(cells) && (mayNumber(name) || isEpoch);
       if (kind === "singles" && counting) {
         this.sample = name;
         notes.push(`column ${name} numbers the rollouts of a problem`);

@@ -3,6 +3,7 @@ import {
   ANSWERS,
   DEEP,
   FAILURES,
+  FAMILY,
   HINTS,
   LARGEST_N,
   LOOKED_AT,
@@ -13,6 +14,7 @@ import {
   OTHERWISE,
   OUTCOMES,
   OWN,
+  PROBLEMS,
   RATIO,
   RIGHT,
   ROLLOUTS,
@@ -93,14 +95,21 @@ export const isOfRows = (name) => OF_ROWS.includes(name);
 
 const partsOf = (name) => name.toLowerCase().split(/[^a-z0-9]+/);
 
-/** Whether a part of a name means a policy: a model, a checkpoint, an epoch. */
-const mayPolicy = (name) => partsOf(name).some((part) => HINTS.policy.includes(part));
+/** Whether a part of a name is among some words. */
+const means = (name, words) => partsOf(name).some((part) => words.includes(part));
 
 /** Whether a name means the number of a rollout, and of no policy. */
-export const mayNumber = (name) => partsOf(name).some((part) => NUMBERS.includes(part)) && !mayPolicy(name);
+export const mayNumber = (name) => means(name, NUMBERS) && !means(name, HINTS.policy);
 
 /** Whether a part of a name means that an answer was wrong: where it is true, nothing was right. */
-export const mayFail = (name) => partsOf(name).some((part) => FAILURES.includes(part));
+export const mayFail = (name) => means(name, FAILURES);
+
+/** Those of some columns that are called like a problem, or all but policies and outcomes. */
+export function likely(names) {
+  const others = names.filter((name) => !means(name, HINTS.policy) && !isNamed(name, OUTCOME)),
+    named = others.filter((name) => means(name, PROBLEMS));
+  return named.length ? named : others;
+}
 
 export function mayReward(name) {
   const parts = partsOf(name),
@@ -175,7 +184,7 @@ export function rowsOfDocument(document, distinct) {
 function oneRollout(document) {
   const held = [document, ...Object.values(document).filter(isObject)],
     names = held.flatMap((each) => ["problem", "sample"].flatMap((role) => hinted(Object.keys(each), role)));
-  return tells(document) && !names.every(isOfRows) ? [document] : null;
+  return tells(document, 2) && !names.every(isOfRows) ? [document] : null;
 }
 
 function tableIn(document, deep, distinct) {
@@ -349,7 +358,7 @@ function familiesOf(names, cells) {
   for (const [prefix, columns] of found) {
     const numbers = numbersOf(columns),
       fits =
-        (ROLLOUTS.includes(prefix.toLowerCase()) || (mayReward(prefix) && !mayPolicy(prefix))) &&
+        (ROLLOUTS.includes(prefix.toLowerCase()) || (mayReward(prefix) && partsOf(prefix).every((part) => FAMILY.includes(part)))) &&
         numbers.length > 1 &&
         numbers[0] < 2 &&
         numbers.every((i, j) => i === numbers[0] + j) &&
