@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 a2e917fa9b1ab559fd228f4631455f0e981eca98d0b8222ed1ed88ba284e80da
+// Built by `npm run build` from lab/explorer/front; sources sha256 73756f1388f7f77b5fe3615de8ae0ffc65c39b1e8cb40ec6dcaf65d1133d0f80
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -6167,7 +6167,7 @@ function outcomeOf(cells2, choice, lists) {
   }
   if (graded && size2 !== null && rank(graded, "correct") >= 0 && isUnjudged && every(cells2[graded], (x2) => x2 % 1 === 0 && x2 >= 0))
     return { kind: "counts", names: [graded], size: size2 };
-  if (graded) return { kind: n && isRate(cells2[graded]) && isUnjudged ? "rate" : "reward", names: [graded], size: n };
+  if (graded) return { kind: n && isRate(cells2[graded]) && isUnjudged ? "rate" : "reward", names: [graded], size: size2 };
   const roles = Object.keys(HINTS).filter((role) => !["right", "rate"].includes(role)), besides = names.filter((name) => every(cells2[name], () => true) && !roles.some((role) => rank(name, role) >= 0));
   if (names.some((name) => rank(name, "advantage") >= 0))
     return besides.length === 1 ? { kind: "reward", names: besides, size: null } : null;

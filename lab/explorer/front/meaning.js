@@ -121,7 +121,7 @@ export function outcomeOf(cells, choice, lists) {
   }
   if (graded && size !== null && rank(graded, "correct") >= 0 && isUnjudged && every(cells[graded], (x) => x % 1 === 0 && x >= 0))
     return { kind: "counts", names: [graded], size };
-  if (graded) return { kind: n && isRate(cells[graded]) && isUnjudged ? "rate" : "reward", names: [graded], size: n };
+  if (graded) return { kind: n && isRate(cells[graded]) && isUnjudged ? "rate" : "reward", names: [graded], size };
   const roles = Object.keys(HINTS).filter((role) => !["right", "rate"].includes(role)),
     besides = names.filter((name) => every(cells[name], () => true) && !roles.some((role) => rank(name, role) >= 0));
   if (names.some((name) => rank(name, "advantage") >= 0))
