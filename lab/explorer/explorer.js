@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 73756f1388f7f77b5fe3615de8ae0ffc65c39b1e8cb40ec6dcaf65d1133d0f80
+// Built by `npm run build` from lab/explorer/front; sources sha256 3fee8d50bb1a0ddfa2cb6c0da6d8b03f8f671b101a21f8638871e334fe021d8f
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -6781,6 +6781,36 @@ function rowsOfList(list) {
 }
 
 // beside.js
+var Beside = class {
+  constructor(path, open2) {
+    this.input = h("input", {
+      type: "file",
+      accept: ".safetensors",
+      "aria-label": path.split("/").at(-1),
+      onchange: () => this.input.files.length && open2(this.input.files[0].arrayBuffer())
+    });
+    this.choice = h("p", { class: "rules first", hidden: true }, `Choose the file ${path} of the lab: `, this.input);
+    this.fault = h("p", { class: "fault first", role: "alert" });
+  }
+  /** What `make` makes of a file; or null, which the line for faults explains. */
+  async read(file, make, none) {
+    write(this.fault, "");
+    try {
+      const made = make(await file);
+      this.choice.hidden = true;
+      return made;
+    } catch (error) {
+      this.choice.hidden = false;
+      write(this.fault, `${none}: ${error.message}`);
+      return null;
+    }
+  }
+  /** The panel: `first` says what it is, `controls` stand below the choice and the fault, `rules` below them. */
+  panel(first, controls, rules2, stage) {
+    const parts2 = [first, this.choice, this.fault, controls, h("p", { class: "rules" }, rules2)].flat();
+    return h("div", { class: "panel" }, h("section", { class: "controls", "aria-label": "the training" }, parts2), stage);
+  }
+};
 function beside(name, variable) {
   return new Promise((resolve3, reject) => {
     const script = document.createElement("script");
@@ -9584,19 +9614,7 @@ var PushedPanel = class {
   constructor(app) {
     Object.assign(this, { app, data: null, asked: false });
     const { store } = app;
-    this.file = h("input", {
-      type: "file",
-      accept: ".safetensors",
-      "aria-label": "pushes.safetensors",
-      onchange: () => this.file.files.length && this.open(this.file.files[0].arrayBuffer())
-    });
-    this.elsewhere = h(
-      "p",
-      { class: "rules first", hidden: true },
-      "Choose the file data/models/mazes/pushes.safetensors of the lab: ",
-      this.file
-    );
-    this.fault = h("p", { class: "fault first", role: "alert" });
+    this.record = new Beside("data/models/mazes/pushes.safetensors", (file) => this.open(file));
     this.method = h("div", { class: "first" });
     this.until = slider(
       "Steps taken",
@@ -9632,38 +9650,17 @@ var PushedPanel = class {
         "pushed"
       )
     );
-    this.element = h(
-      "div",
-      { class: "panel" },
-      h(
-        "section",
-        { class: "controls", "aria-label": "the training" },
-        h(
-          "p",
-          { class: "first" },
-          "Sixteen mazes are practised by one small transformer. They share its weights, so what one maze teaches moves all others. ",
-          h("b", {}, "Click a maze: who moved it?")
-        ),
-        this.elsewhere,
-        this.fault,
-        this.method,
-        this.until.element,
-        this.span,
-        h("p", { class: "rules" }, RULES)
-      ),
-      this.stage
+    const first = h(
+      "p",
+      { class: "first" },
+      "Sixteen mazes are practised by one small transformer. They share its weights, so what one maze teaches moves all others. ",
+      h("b", {}, "Click a maze: who moved it?")
     );
-    if (app.kernel) this.elsewhere.hidden = false;
+    this.element = this.record.panel(first, [this.method, this.until.element, this.span], RULES, this.stage);
+    if (app.kernel) this.record.choice.hidden = false;
   }
   async open(file) {
-    write(this.fault, "");
-    try {
-      this.data = new Pushes(await file);
-      this.elsewhere.hidden = true;
-    } catch (error) {
-      this.elsewhere.hidden = false;
-      write(this.fault, `no trainings were read: ${error.message}`);
-    }
+    this.data = await this.record.read(file, (buffer) => new Pushes(buffer), "no trainings were read");
     this.app.refresh();
   }
   update(state) {
@@ -10895,19 +10892,9 @@ var VerifierPanel = class {
       seconds: null
     });
     const button = (words, act, more = {}) => h("button", { type: "button", onclick: act, ...more }, words);
-    this.load = button("Load the model (2.2 MB)", () => this.open(beside("tiny-language-model.js", "labLanguageModel")), { class: "primary" });
-    this.file = h("input", {
-      type: "file",
-      accept: ".safetensors",
-      "aria-label": "model.safetensors",
-      onchange: () => this.file.files.length && this.open(this.file.files[0].arrayBuffer())
-    });
-    this.elsewhere = h(
-      "p",
-      { class: "rules first", hidden: true },
-      "Choose the file data/models/terse/model.safetensors of the lab: ",
-      this.file
-    );
+    this.model = new Beside("data/models/terse/model.safetensors", (file) => this.open(file));
+    const load = () => this.open(beside("tiny-language-model.js", "labLanguageModel"));
+    this.load = button("Load the model (2.2 MB)", load, { class: "primary" });
     this.estimator = h("div", { class: "first" });
     this.wrong = slider(
       "Ticks made for you that are wrong",
@@ -10922,7 +10909,6 @@ var VerifierPanel = class {
       begin: button("Begin again", () => this.begin())
     };
     this.clock = h("output", { class: "where first" });
-    this.fault = h("p", { class: "fault first", role: "alert" });
     this.head = h("h3");
     this.sheet = h("div", { class: "sheet" });
     this.charts = Object.fromEntries(
@@ -10963,28 +10949,18 @@ var VerifierPanel = class {
         "verifier"
       )
     );
-    this.element = h(
-      "div",
-      { class: "panel" },
-      h(
-        "section",
-        { class: "controls", "aria-label": "the training" },
-        h(
-          "p",
-          { class: "first" },
-          "A language model of 412,800 weights answers sixteen questions, sixteen times each. ",
-          h("b", {}, "You say which answers are right"),
-          ", and this page computes the gradient and moves the model."
-        ),
-        h("div", { class: "row first" }, this.load),
-        this.elsewhere,
-        this.estimator,
-        this.wrong.element,
-        this.work = h("div", { class: "row first", hidden: true }, Object.values(this.buttons)),
-        this.clock,
-        this.fault,
-        h("p", { class: "rules" }, RULES2)
-      ),
+    this.work = h("div", { class: "row first", hidden: true }, Object.values(this.buttons));
+    const first = h(
+      "p",
+      { class: "first" },
+      "A language model of 412,800 weights answers sixteen questions, sixteen times each. ",
+      h("b", {}, "You say which answers are right"),
+      ", and this page computes the gradient and moves the model."
+    );
+    this.element = this.model.panel(
+      [first, h("div", { class: "row first" }, this.load)],
+      [this.estimator, this.wrong.element, this.work, this.clock],
+      RULES2,
       this.stage
     );
   }
@@ -10992,19 +10968,14 @@ var VerifierPanel = class {
   async open(file) {
     if (this.busy) return;
     await this.during("reading the model", async () => {
-      try {
-        this.practice = new Practice(await file);
-      } catch (error) {
-        this.elsewhere.hidden = false;
-        throw new Error(`no model was read: ${error.message}`);
-      }
+      this.practice = await this.model.read(file, (buffer) => new Practice(buffer), "no model was read");
     });
     if (this.practice) this.choose();
   }
   /** Do what takes seconds; `words` say what it is, and a fault becomes a sentence. */
   async during(words, act) {
     this.busy = words;
-    write(this.fault, "");
+    write(this.model.fault, "");
     this.app.refresh();
     const began = performance.now();
     try {
@@ -11012,7 +10983,7 @@ var VerifierPanel = class {
       this.seconds = (performance.now() - began) / 1e3;
     } catch (error) {
       this.going = false;
-      write(this.fault, error.message);
+      write(this.model.fault, error.message);
     }
     this.busy = "";
     this.app.refresh();
@@ -11071,7 +11042,6 @@ var VerifierPanel = class {
     const { run, app, busy } = this;
     this.load.hidden = this.practice !== null;
     this.load.setAttribute("aria-disabled", String(Boolean(busy)));
-    if (this.practice) this.elsewhere.hidden = true;
     this.stage.hidden = this.work.hidden = !run;
     for (const name of ["learn", "many", "begin"])
       this.buttons[name].setAttribute("aria-disabled", String(Boolean(busy)));
@@ -12615,7 +12585,14 @@ var Story = class {
       "div",
       { class: "steps" },
       before ? h("a", { class: "step", href: `#${before.name}` }, `← ${before.short}`) : h("span", {}),
-      after ? h("a", { class: "step next", href: `#${after.name}` }, `Next: ${after.short} →`) : h("a", { class: "step next", href: "#verifier" }, "Next: be the verifier →")
+      after ? h("a", { class: "step next", href: `#${after.name}` }, `Next: ${after.short} →`) : h(
+        "span",
+        { class: "onward" },
+        "Go on: ",
+        h("a", { href: "#verifier" }, "be the verifier"),
+        " of a language model, or answer a maze: ",
+        h("a", { href: "#pushed" }, "“Who pushed me?”")
+      )
     );
   }
   footer() {
@@ -12667,7 +12644,8 @@ function render({ model, el }) {
   explorer.refresh();
   return () => root.remove();
 }
-var isWorkbench = (hash) => /^#(workbench$|verifier$|pushed$|\{|%7B)/i.test(hash);
+var NAMED = /^#(?:workbench|(verifier|pushed))$/i;
+var isWorkbench = (hash) => NAMED.test(hash) || /^#(\{|%7B)/i.test(hash);
 function open(main) {
   learn(JSON.parse(document.getElementById("lab-explorer-catalogue").textContent));
   makeWorkersOf(document.getElementById("lab-explorer-script").textContent);
@@ -12699,7 +12677,11 @@ function open(main) {
   show(false);
 }
 function openWorkbench(hash, embed) {
-  const stateOf = (hash2) => /^#(verifier|pushed)$/i.test(hash2) ? checked({ panel: hash2.slice(1).toLowerCase() }) : fromHash(/^#workbench$/i.test(hash2) ? "" : hash2);
+  const stateOf = (hash2) => {
+    const named = NAMED.exec(hash2);
+    if (!named) return fromHash(hash2);
+    return checked(named[1] ? { panel: named[1].toLowerCase() } : {});
+  };
   let store, fault = "";
   try {
     store = new Store(stateOf(hash));

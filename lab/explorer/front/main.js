@@ -30,8 +30,10 @@ function render({ model, el }) {
   return () => root.remove();
 }
 
-/** Whether an address is the workbench's: "#workbench", one of its panels, or a state, which all links of before the story hold. */
-const isWorkbench = (hash) => /^#(workbench$|verifier$|pushed$|\{|%7B)/i.test(hash);
+const NAMED = /^#(?:workbench|(verifier|pushed))$/i; // the workbench as it opens, or a panel that has an address of its own
+
+/** Whether an address is the workbench's; all links of before the story hold a state. */
+const isWorkbench = (hash) => NAMED.test(hash) || /^#(\{|%7B)/i.test(hash);
 
 /** The page of its own: the story, and the workbench behind it, whichever the address names. */
 function open(main) {
@@ -69,10 +71,11 @@ function open(main) {
 
 /** { root, read(hash), refresh() } of a workbench that keeps its state in the page's address. */
 function openWorkbench(hash, embed) {
-  const stateOf = (hash) =>
-    /^#(verifier|pushed)$/i.test(hash)
-      ? checked({ panel: hash.slice(1).toLowerCase() })
-      : fromHash(/^#workbench$/i.test(hash) ? "" : hash);
+  const stateOf = (hash) => {
+    const named = NAMED.exec(hash);
+    if (!named) return fromHash(hash);
+    return checked(named[1] ? { panel: named[1].toLowerCase() } : {});
+  };
   let store,
     fault = "";
   try {

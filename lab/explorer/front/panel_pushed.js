@@ -1,5 +1,5 @@
 // The panel "Who pushed me?": sixteen mazes share a policy; what each of them did to the one that is chosen, step by step.
-import { beside } from "./beside.js";
+import { Beside, beside } from "./beside.js";
 import { Chart } from "./chart.js";
 import { Pushes } from "./pushed.js";
 import { h, rebuild, segmented, slider, svg, write } from "./dom.js";
@@ -35,19 +35,7 @@ export class PushedPanel {
   constructor(app) {
     Object.assign(this, { app, data: null, asked: false });
     const { store } = app;
-    this.file = h("input", {
-      type: "file",
-      accept: ".safetensors",
-      "aria-label": "pushes.safetensors",
-      onchange: () => this.file.files.length && this.open(this.file.files[0].arrayBuffer()),
-    });
-    this.elsewhere = h(
-      "p",
-      { class: "rules first", hidden: true },
-      "Choose the file data/models/mazes/pushes.safetensors of the lab: ",
-      this.file,
-    );
-    this.fault = h("p", { class: "fault first", role: "alert" });
+    this.record = new Beside("data/models/mazes/pushes.safetensors", (file) => this.open(file));
     this.method = h("div", { class: "first" });
     this.until = slider("Steps taken", store.state.until, { least: 0, most: 32, step: 1, first: true }, (until) =>
       store.set({ until }),
@@ -80,39 +68,18 @@ export class PushedPanel {
         "pushed",
       ),
     );
-    this.element = h(
-      "div",
-      { class: "panel" },
-      h(
-        "section",
-        { class: "controls", "aria-label": "the training" },
-        h(
-          "p",
-          { class: "first" },
-          "Sixteen mazes are practised by one small transformer. They share its weights, so what one maze teaches moves all others. ",
-          h("b", {}, "Click a maze: who moved it?"),
-        ),
-        this.elsewhere,
-        this.fault,
-        this.method,
-        this.until.element,
-        this.span,
-        h("p", { class: "rules" }, RULES),
-      ),
-      this.stage,
+    const first = h(
+      "p",
+      { class: "first" },
+      "Sixteen mazes are practised by one small transformer. They share its weights, so what one maze teaches moves all others. ",
+      h("b", {}, "Click a maze: who moved it?"),
     );
-    if (app.kernel) this.elsewhere.hidden = false; // nothing lies beside a notebook
+    this.element = this.record.panel(first, [this.method, this.until.element, this.span], RULES, this.stage);
+    if (app.kernel) this.record.choice.hidden = false; // nothing lies beside a notebook
   }
 
   async open(file) {
-    write(this.fault, "");
-    try {
-      this.data = new Pushes(await file);
-      this.elsewhere.hidden = true;
-    } catch (error) {
-      this.elsewhere.hidden = false;
-      write(this.fault, `no trainings were read: ${error.message}`);
-    }
+    this.data = await this.record.read(file, (buffer) => new Pushes(buffer), "no trainings were read");
     this.app.refresh();
   }
 

@@ -1,5 +1,5 @@
-// The last panel: a language model answers, the reader ticks what is right, and the page takes the real gradient step.
-import { beside } from "./beside.js";
+// The panel "Be the verifier": a language model answers, the reader ticks what is right, and the page takes the real gradient step.
+import { Beside, beside } from "./beside.js";
 import { Chart } from "./chart.js";
 import { LOOKS } from "./looks.js";
 import { ANSWERS, Practice, QUESTIONS, RATE, Run } from "./verifier.js";
@@ -25,19 +25,9 @@ export class VerifierPanel {
       seconds: null,
     });
     const button = (words, act, more = {}) => h("button", { type: "button", onclick: act, ...more }, words);
-    this.load = button("Load the model (2.2 MB)", () => this.open(beside("tiny-language-model.js", "labLanguageModel")), { class: "primary" });
-    this.file = h("input", {
-      type: "file",
-      accept: ".safetensors",
-      "aria-label": "model.safetensors",
-      onchange: () => this.file.files.length && this.open(this.file.files[0].arrayBuffer()),
-    });
-    this.elsewhere = h(
-      "p",
-      { class: "rules first", hidden: true },
-      "Choose the file data/models/terse/model.safetensors of the lab: ",
-      this.file,
-    );
+    this.model = new Beside("data/models/terse/model.safetensors", (file) => this.open(file));
+    const load = () => this.open(beside("tiny-language-model.js", "labLanguageModel"));
+    this.load = button("Load the model (2.2 MB)", load, { class: "primary" });
     this.estimator = h("div", { class: "first" });
     this.wrong = slider(
       "Ticks made for you that are wrong",
@@ -52,7 +42,6 @@ export class VerifierPanel {
       begin: button("Begin again", () => this.begin()),
     };
     this.clock = h("output", { class: "where first" });
-    this.fault = h("p", { class: "fault first", role: "alert" });
     this.head = h("h3");
     this.sheet = h("div", { class: "sheet" });
     this.charts = Object.fromEntries(
@@ -93,28 +82,18 @@ export class VerifierPanel {
         "verifier",
       ),
     );
-    this.element = h(
-      "div",
-      { class: "panel" },
-      h(
-        "section",
-        { class: "controls", "aria-label": "the training" },
-        h(
-          "p",
-          { class: "first" },
-          "A language model of 412,800 weights answers sixteen questions, sixteen times each. ",
-          h("b", {}, "You say which answers are right"),
-          ", and this page computes the gradient and moves the model.",
-        ),
-        h("div", { class: "row first" }, this.load),
-        this.elsewhere,
-        this.estimator,
-        this.wrong.element,
-        (this.work = h("div", { class: "row first", hidden: true }, Object.values(this.buttons))),
-        this.clock,
-        this.fault,
-        h("p", { class: "rules" }, RULES),
-      ),
+    this.work = h("div", { class: "row first", hidden: true }, Object.values(this.buttons));
+    const first = h(
+      "p",
+      { class: "first" },
+      "A language model of 412,800 weights answers sixteen questions, sixteen times each. ",
+      h("b", {}, "You say which answers are right"),
+      ", and this page computes the gradient and moves the model.",
+    );
+    this.element = this.model.panel(
+      [first, h("div", { class: "row first" }, this.load)],
+      [this.estimator, this.wrong.element, this.work, this.clock],
+      RULES,
       this.stage,
     );
   }
@@ -123,12 +102,7 @@ export class VerifierPanel {
   async open(file) {
     if (this.busy) return;
     await this.during("reading the model", async () => {
-      try {
-        this.practice = new Practice(await file);
-      } catch (error) {
-        this.elsewhere.hidden = false;
-        throw new Error(`no model was read: ${error.message}`);
-      }
+      this.practice = await this.model.read(file, (buffer) => new Practice(buffer), "no model was read");
     });
     if (this.practice) this.choose();
   }
@@ -136,7 +110,7 @@ export class VerifierPanel {
   /** Do what takes seconds; `words` say what it is, and a fault becomes a sentence. */
   async during(words, act) {
     this.busy = words;
-    write(this.fault, "");
+    write(this.model.fault, "");
     this.app.refresh();
     const began = performance.now();
     try {
@@ -144,7 +118,7 @@ export class VerifierPanel {
       this.seconds = (performance.now() - began) / 1000;
     } catch (error) {
       this.going = false;
-      write(this.fault, error.message);
+      write(this.model.fault, error.message);
     }
     this.busy = "";
     this.app.refresh();
@@ -210,7 +184,6 @@ export class VerifierPanel {
     const { run, app, busy } = this;
     this.load.hidden = this.practice !== null;
     this.load.setAttribute("aria-disabled", String(Boolean(busy)));
-    if (this.practice) this.elsewhere.hidden = true;
     this.stage.hidden = this.work.hidden = !run;
     for (const name of ["learn", "many", "begin"])
       this.buttons[name].setAttribute("aria-disabled", String(Boolean(busy)));

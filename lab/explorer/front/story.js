@@ -180,7 +180,14 @@ export class Story {
       before ? h("a", { class: "step", href: `#${before.name}` }, `← ${before.short}`) : h("span", {}),
       after
         ? h("a", { class: "step next", href: `#${after.name}` }, `Next: ${after.short} →`)
-        : h("a", { class: "step next", href: "#verifier" }, "Next: be the verifier →"),
+        : h(
+            "span",
+            { class: "onward" },
+            "Go on: ",
+            h("a", { href: "#verifier" }, "be the verifier"),
+            " of a language model, or answer a maze: ",
+            h("a", { href: "#pushed" }, "“Who pushed me?”"),
+          ),
     );
   }
 
