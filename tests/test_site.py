@@ -186,7 +186,19 @@ FAULTS = """async () => {
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => [id, html.slice(0, 120), failureSummary].join(' | ')));
 }"""
-LOOKED_AT = "index lessons docs/results notebooks/05_from_zero figures docs/mathematics".split()
+CUT = """() => {
+  const scrolls = (e) => ['auto', 'scroll'].includes(getComputedStyle(e).overflowX);
+  const sticksOut = (e) => e.getBoundingClientRect().right > innerWidth + 1 && e.offsetWidth !== 0;
+  const found = [];
+  for (const one of document.querySelectorAll('.bd-article *:not(svg *, .headerlink)')) {
+    let around = sticksOut(one) ? one : null;
+    while (around?.matches('.bd-article *') && !scrolls(around)) around = around.parentElement;
+    if (around?.matches('.bd-article')) found.push(one.outerHTML.slice(0, 200));
+  }
+  return found;
+}"""
+LOOKED_AT = "index lessons docs/results notebooks/05_from_zero notebooks/06_lemmas figures".split()
+LOOKED_AT += ["docs/mathematics"]
 
 
 @pytest.mark.parametrize("name", LOOKED_AT)
@@ -200,6 +212,16 @@ def test_a_page_breaks_no_rule_of_axe_and_is_no_wider_than_its_screen(pages, chr
             tab.evaluate(AXE_SCRIPT)
             tab.add_style_tag(content="* { transition: none !important }")  # no color half-way
             assert tab.evaluate(FAULTS) == [], scheme
+
+
+def test_nothing_on_a_page_is_cut_off_by_a_phone(pages, chromium):
+    with quiet(chromium, SITE.as_uri(), **PHONE) as tab:
+        cut = {}
+        for path in pages:
+            if path.parent.name not in ("api", "scenes") and path.name != "explorer.html":
+                tab.goto(path.as_uri())
+                cut[path.name] = tab.evaluate(CUT)
+        assert {name: found for name, found in cut.items() if found} == {}
 
 
 def test_with_a_repository_a_lesson_opens_in_colab(tmp_path, monkeypatch):
