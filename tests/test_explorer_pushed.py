@@ -49,7 +49,8 @@ def test_the_page_reads_and_sums_the_record(front):
 def test_a_reader_asks_who_moved_a_maze_and_takes_one_away(chromium, address):
     assert len(html().encode()) < 1e6  # without what lies beside it
     with quiet(chromium, address.rsplit("/", 1)[0], **PHONE) as tab:
-        tab.goto(address + "#pushed")
+        tab.goto(address + "#ending")
+        tab.get_by_role("link", name="Who pushed me?").click()
         tab.locator(".mazes button").nth(4).click()
         tab.get_by_text("Maze 5, in 32 steps: solved in").wait_for()
         tab.get_by_label("Steps taken", exact=True).press("ArrowLeft")
