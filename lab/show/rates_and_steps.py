@@ -34,7 +34,10 @@ def table(
 def draw(
     table: pd.DataFrame, names: Sequence[str], rate_title: str, titles: Mapping[str, str]
 ) -> Figure:
-    """A panel of rates, with a ring around each objective's best, and one for each of `titles`."""
+    """A panel of rates, with a ring around each objective's best, and one for each of `titles`.
+
+    The curves of the last panel carry the names.
+    """
     figure, axes = plots.panels(columns=1 + len(titles), width=plots.PAGE, height=2.4)
     styles = {name: plots.line_style(name) for name in names}
     for name, style in styles.items():
@@ -43,6 +46,7 @@ def draw(
     axes[0].set(title=rate_title)
     plots.draw_by_step(axes[1:], table, styles, titles)
     plots.letter(axes)
-    handles, labels = axes[1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(names))
+    *_, metric = titles
+    ends = table[table["metric"] == metric].sort_values("step").groupby("estimator")["mean"].last()
+    plots.label_ends(axes[-1], [(styles[name].label, ends[name], styles[name]) for name in names])
     return figure
