@@ -110,7 +110,7 @@ echo '{"steps": '$6', "device": "cuda", "seconds_a_step": 0.25, "memory_used": 9
 def h200(tmp_path, monkeypatch):
     """An H200 that nvidia-smi and torch tell of; returns the file of what was asked for."""
     for name, text in {
-        "nvidia-smi": "#!/bin/sh\necho 'NVIDIA H200, 580.65.06, 143771, 143000'\n",
+        "nvidia-smi": "#!/bin/sh\necho 'NVIDIA H200, 580.65.06'\n",
         "python": STAND_IN,
     }.items():
         (tmp_path / name).write_text(text)
@@ -178,7 +178,7 @@ def test_a_rehearsal_on_a_pretended_card_runs_every_part_and_goes_on_after_failu
 def test_a_card_that_torch_does_not_see_is_refused_before_anything_runs(h200, monkeypatch, capsys):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     monkeypatch.setattr("torch.version.cuda", "13.0")
-    (h200.parent / "nvidia-smi").write_text("#!/bin/sh\necho 'NVIDIA H200, 570.86, 143771, 1'\n")
+    (h200.parent / "nvidia-smi").write_text("#!/bin/sh\necho 'NVIDIA H200, 570.86'\n")
     assert main(["rehearse"]) == 1
     said = capsys.readouterr().err
     assert "has driver 570.86" in said and "apt-get install cuda-compat-13-0" in said

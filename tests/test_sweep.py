@@ -208,7 +208,7 @@ def has_gpus(tmp_path, monkeypatch):
     monkeypatch.delenv("LAB_DEVICE", raising=False)
 
     def install(count: int, fails: bool = False) -> None:
-        lines = "NVIDIA H200, 580.65.06, 143771, 143000\\n" * count
+        lines = "NVIDIA H200, 580.65.06\\n" * count
         tool = tmp_path / "bin" / "nvidia-smi"
         tool.parent.mkdir(exist_ok=True)
         tool.write_text(f"#!/bin/sh\nprintf '{lines}'\nexit {int(fails)}\n")

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Card:
-    """One GPU as nvidia-smi reports it; memory in GiB."""
+class Card(NamedTuple):
+    """One GPU as nvidia-smi reports it."""
 
     name: str
     driver: str
-    memory: float
-    free: float
 
 
 def cards() -> list[Card]:
@@ -22,14 +19,9 @@ def cards() -> list[Card]:
     The driver's own tool makes no CUDA context, and works with a CPU build of torch and with a
     driver that is too old for torch.
     """
-    fields = "name,driver_version,memory.total,memory.free"
-    command = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
+    command = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     except (OSError, subprocess.SubprocessError):
         return []
-    found = []
-    for line in filter(str.strip, answer.stdout.splitlines()):
-        name, driver, total, free = (cell.strip() for cell in line.split(","))
-        found.append(Card(name, driver, float(total) / 1024, float(free) / 1024))
-    return found
+    return [Card(*line.split(", ")) for line in answer.stdout.splitlines() if line.strip()]
