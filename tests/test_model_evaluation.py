@@ -22,9 +22,9 @@ from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Completion, Sampling
 from lab.llm.train.task import Task
 from lab.runs import evaluation_folder, model_evaluation
+from lab.runs.contents import model_digest
 from lab.runs.evaluation_folder import Evaluation, score
 from lab.runs.model_evaluation import evaluate, table_row
-from lab.runs.trained_models import weights_digest
 from lab.show.paired_audit import audit_pair
 from lab.training.rng import generator
 
@@ -422,11 +422,11 @@ def test_weights_that_changed_in_their_folder_are_evaluated_anew(parrots, tmp_pa
         (tmp_path / name).write_text("{}")
     (tmp_path / "model.safetensors").write_bytes(b"1")
     evaluate(str(tmp_path), ["arithmetic"], **SMALL)
-    first = weights_digest(str(tmp_path))
+    first = model_digest(str(tmp_path))
     (tmp_path / "model.safetensors").write_bytes(b"2")
     evaluate(str(tmp_path), ["arithmetic"], **SMALL)
     assert len(parrots) == 2
-    assert weights_digest(str(tmp_path)) != first and weights_digest("org/m") == ""
+    assert model_digest(str(tmp_path)) != first and model_digest("org/m") == ""
 
 
 def test_an_edited_reward_judges_the_stored_answers_again(parrots, runs, tmp_path):

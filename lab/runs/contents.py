@@ -54,9 +54,15 @@ def counted(contents: Mapping[str, str]) -> dict[str, str]:
 
 
 def model_digest(model: str) -> str:
-    """The digest of a model's folder, "" of a model on the hub; see `_of_model`."""
+    """12 hexadecimal digits that identify a model's weights, tokenizer and chat template.
+
+    For a folder, the digest of its files: if training changes the weights in place, their
+    evaluation is a new one. For a model on the hub, its revision; empty if that is not pinned.
+    """
+    from lab.llm.engines.models import pinned
+
     parts = _of_model(model)
-    return digest(parts) if parts else ""
+    return digest(parts) if parts else (pinned(model)[1] or "")[:12]
 
 
 def reward_digest(spec: str) -> str:

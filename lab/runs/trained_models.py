@@ -17,7 +17,6 @@ from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, unknown
 from lab.llm.engines import factory
 from lab.llm.engines.base import Engine
-from lab.llm.engines.models import pinned
 from lab.llm.train.evaluation import evaluation_sampling
 from lab.llm.train.task import Task
 from lab.runs.contents import contents, digest, model_digest
@@ -57,16 +56,7 @@ def find_model(name: str, given: Collection[str] = ()) -> Model:
         return factory.load_engine(engine, name)
 
     label = Path(name).resolve().name if Path(name).is_dir() else name
-    return Model(label, name, weights_digest(name), load)
-
-
-def weights_digest(model: str) -> str:
-    """12 hexadecimal digits that identify a model's weights, tokenizer and chat template.
-
-    For a folder, the digest of its files: if training changes the weights in place, their
-    evaluation is a new one. For a model on the hub, its revision; empty if that is not pinned.
-    """
-    return model_digest(model) or (pinned(model)[1] or "")[:12]
+    return Model(label, name, model_digest(name), load)
 
 
 def _place_and_step(name: str) -> tuple[Path | None, str]:
@@ -127,5 +117,5 @@ def _trained(run: Run, step: str, given: Collection[str]) -> Model:
 
     settings = vars(Task.of(config)) | vars(evaluation_sampling(config))
     settings |= {"engine": config.engine, "problems": config.eval_problems or None}
-    weights = digest([weights_digest(config.model), stored_sha256(checkpoint)])
+    weights = digest([model_digest(config.model), stored_sha256(checkpoint)])
     return Model(name, config.model, weights, load, settings, config.eval_sets)
