@@ -11,11 +11,11 @@ Choices that the paper leaves open:
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lab.errors import LabError
+from lab.shapes import Array
 
-Array = NDArray[np.float64]
 Embed = Callable[[Sequence[str]], ArrayLike]  # texts to "texts width"
 
 

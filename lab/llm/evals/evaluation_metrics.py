@@ -71,7 +71,13 @@ def summary(table: pd.DataFrame) -> dict[str, Interval]:
     `table` comes from `counts`. The k are the `k_values` of the smallest n. Entropy is present only
     if all log-probabilities are known. LabError: fewer than two problems with judged answers.
     """
-    judged = _judged(table)
+    judged = table[table["n"] > 0]
+    if len(judged) < 2:
+        raise LabError(
+            f"{len(judged)} of {len(table)} problems have an answer that could be judged, but an"
+            " interval needs two: look up the reasons in the scores, and give more problems or"
+            " readable reference answers"
+        )
     n, right = judged["n"].to_numpy(), judged["right"].to_numpy()
     answers = judged["n"] + judged["error"]
     ks = k_values(int(n.min()))
@@ -95,15 +101,3 @@ def summary(table: pd.DataFrame) -> dict[str, Interval]:
         name: mean_interval(values, within=None if name in counted else (0, 1))
         for name, values in columns.items()
     }
-
-
-def _judged(table: pd.DataFrame) -> pd.DataFrame:
-    """The problems that have at least one judged answer; an interval needs two of them."""
-    judged = table[table["n"] > 0]
-    if len(judged) < 2:
-        raise LabError(
-            f"{len(judged)} of {len(table)} problems have an answer that could be judged, but an"
-            " interval needs two: look up the reasons in the scores, and give more problems or"
-            " readable reference answers"
-        )
-    return judged
