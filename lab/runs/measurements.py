@@ -184,7 +184,13 @@ def measure_steps(name: str, scale: str, steps: str, folder: str) -> dict[str, A
         "metrics": metrics,
     }
     if "scores" in result["seconds_by_phase"]:
-        result |= whole_batch(config, min(step["scored"] for step in made))
+        scored = min(step["scored"] for step in made)
+        whole = config.batch if toy else config.prompts * config.rollouts
+        if scored != whole:
+            raise LabError(
+                f"{name} scored {scored} of the {whole} in a batch: that is no whole step"
+            )
+        result |= {"scored": scored, "batch": whole}
     if trace.on_gpu:
         result["memory_used"] = max(step["memory_used"] for step in made)
         result["memory_allocated"] = torch.cuda.max_memory_allocated() / GIB
@@ -206,20 +212,6 @@ def on_device(scale: str, weights: set[str]) -> str:
             " nothing was measured of a GPU"
         )
     return ", ".join(weights)
-
-
-def whole_batch(config: Any, scored: int) -> dict[str, int]:
-    """How many mazes, or rollouts of a language model, were scored, and how many there are.
-
-    LabError: a part of them alone.
-    """
-    mazes = getattr(config, "batch", 0)
-    whole = mazes or config.prompts * config.rollouts
-    if scored != whole:
-        raise LabError(
-            f"{config.name} scored {scored} of the {whole} in a batch: that is no whole step"
-        )
-    return {"scored": scored, "batch": whole}
 
 
 def measure_weights(name: str, scale: str, steps: str, folder: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
 from lab.training.costs import Count
@@ -82,7 +83,7 @@ class Counter(TorchDispatchMode):
         result = func(*args, **kwargs)
         if func.namespace == "prim":
             return result
-        inputs, outputs = _tensors((*args, *kwargs.values())), _tensors(result)
+        inputs, outputs = _tensors((args, kwargs)), _tensors(result)
         # A view shares its storage with an input: nothing is allocated or computed for it.
         known = {id(tensor.untyped_storage()) for tensor in inputs}
         new = [tensor for tensor in outputs if id(tensor.untyped_storage()) not in known]
@@ -115,11 +116,7 @@ class Counter(TorchDispatchMode):
 
 def _tensors(values: Any) -> list[torch.Tensor]:
     """The tensors among an operator's arguments or results, of which some may be lists."""
-    if isinstance(values, torch.Tensor):
-        return [values]
-    if isinstance(values, (list, tuple)):
-        return [tensor for value in values for tensor in _tensors(value)]
-    return []
+    return [value for value in tree_leaves(values) if isinstance(value, torch.Tensor)]
 
 
 def _as_many_heads(args: tuple[Any, ...]) -> list[Any]:
