@@ -395,7 +395,7 @@ def test_after_the_work_sigterm_is_what_it_was():
     before = signal.signal(signal.SIGTERM, lambda *_: called.append(1))
     try:
         with termination.stopping_after_a_step() as request:
-            assert not request.due
+            assert not request.is_set()
         signal.raise_signal(signal.SIGTERM)
         assert called == [1]
     finally:
@@ -408,7 +408,7 @@ def test_sigterm_after_the_last_step_is_not_swallowed_and_a_later_one_waits_for_
         with pytest.raises(termination.Terminated, match="after the last step"):
             with termination.stopping_after_a_step() as request:
                 signal.raise_signal(signal.SIGTERM)
-                assert request.due
+                assert request.is_set()
         assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN  # the process is on its way out
     finally:
         signal.signal(signal.SIGTERM, before)

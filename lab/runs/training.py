@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lab.configurations import Config
@@ -28,7 +29,7 @@ from lab.runs.run_folder import (
     writing,
 )
 from lab.training.records import Pause, Record
-from lab.training.termination import Request, Terminated, stopping_after_a_step
+from lab.training.termination import Terminated, stopping_after_a_step
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,7 +165,7 @@ def _continue(
     pace: Pace,
     shown: Shown,
     start: dict[str, Any],
-    request: Request,
+    request: Event,
 ) -> None:
     """Train from the newest checkpoint to the end, and write records, groups and checkpoints."""
     from tqdm.auto import tqdm  # which loads ipywidgets where there are some
@@ -234,9 +235,9 @@ def _continue(
                     if shown.watch and output.step != speed.total:
                         say(bar, shown.watch(run.path, partial(_write_groups, run, groups)))
                 bar.update(output.step - bar.n)
-                if pace.due or request.due:
+                if pace.due or request.is_set():
                     save(output)
-            if request.due:
+            if request.is_set():
                 raise Terminated(
                     f"stopped by SIGTERM at step {output.step}, checkpoint written; "
                     "the same command goes on from here"

@@ -17,12 +17,6 @@ class Terminated(BaseException):
     """
 
 
-class Request:
-    """Whether this process was asked to stop at a step's end."""
-
-    due = False
-
-
 @contextmanager
 def on_sigterm(act: Callable[[], None]) -> Iterator[None]:
     """Inside, SIGTERM calls `act` and does not end the process.
@@ -45,12 +39,12 @@ def on_sigterm(act: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
-def stopping_after_a_step() -> Iterator[Request]:
+def stopping_after_a_step() -> Iterator[threading.Event]:
     """Inside, SIGTERM asks to stop after the step. Terminated: it came too late for that."""
-    request = Request()
-    with on_sigterm(lambda: setattr(request, "due", True)):
+    request = threading.Event()
+    with on_sigterm(request.set):
         yield request
-        if request.due:
+        if request.is_set():
             raise Terminated(
                 "stopped by SIGTERM after the last step; the same command goes on from here"
             )
