@@ -52,11 +52,8 @@ def find_model(name: str, given: Collection[str] = ()) -> Model:
     if place is not None:
         return _trained(Run(place), step, given)
 
-    def load(engine: str) -> Engine:
-        return factory.load_engine(engine, name)
-
     label = Path(name).resolve().name if Path(name).is_dir() else name
-    return Model(label, name, model_digest(name), load)
+    return Model(label, name, model_digest(name), lambda engine: factory.load_engine(engine, name))
 
 
 def _place_and_step(name: str) -> tuple[Path | None, str]:
