@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from lab.errors import LabError, one_of, whole
 from lab.mathematics.estimators import Estimator, Sequences, centred, leave_one_out, register
 from lab.mathematics.objectives import Objective, check_pass_rates, objective
-from lab.mathematics.weights import binomial, induced_weight
+from lab.mathematics.weights import bias, binomial
 from lab.shapes import Array, Float
 
 # Directions of the basis weaker than this share move w_N by less than rounding: they are left out.
@@ -40,8 +40,7 @@ class Designed(Estimator):
 
     def residual(self, p: ArrayLike) -> Float[np.ndarray, "*p"]:
         """w_N(p) - w(p): the part of the drawn weight that N rollouts do not reach."""
-        assert self.limit is not None  # the drawn weight
-        return induced_weight(self, self.N, p) - self.limit.weight(p)
+        return bias(self, self.N, p)
 
 
 def from_weight(

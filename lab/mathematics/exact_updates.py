@@ -119,9 +119,7 @@ class _Rows:
             for reward, chance in ((1, accepts), (0, 1 - accepts))
             if drawn[answer] * chance > 0
         ]
-        self.answer = np.array([kind[0] for kind in kinds])
-        self.reward = np.array([kind[1] for kind in kinds])
-        chances = np.array([kind[2] for kind in kinds])
+        self.answer, self.reward, chances = map(np.array, zip(*kinds, strict=True))
         self.is_lost = chances.sum() < 1 - 1e-12  # a last kind: the rollouts without an answer
         self.chances = np.append(chances, 1 - chances.sum()) if self.is_lost else chances
         # a1, a0 and whether the group is kept, of n rollouts of which K are accepted

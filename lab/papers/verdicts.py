@@ -147,11 +147,7 @@ class Step:
 
 def signed(difference: Interval) -> str:
     """A difference with its interval and signs, as +0.422 [+0.390, +0.454]."""
-    digits = digits_of(difference.point)
-    point, low, high = (
-        f"{value:+,.{digits}f}" for value in (difference.point, difference.low, difference.high)
-    )
-    return f"{point} [{low}, {high}]"
+    return f"{difference:+,.{digits_of(difference.point)}f}"
 
 
 def p_text(p: float) -> str:

@@ -24,6 +24,7 @@ from lab.mathematics.weights import efficiency, induced_weight, signal_mass
 WIDTH, HEIGHT = 60, 10  # of the plot, in characters
 # A braille character is 4 rows of 2 dots; each dot is one bit above U+2800.
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+DRAWN_RATES = np.geomspace(1e-3, 0.999, 2 * WIDTH)
 SHOWN_RATES = np.array([0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
 
 
@@ -51,10 +52,9 @@ def explain(name: str, N: int = 16) -> str:
 
 
 def _estimator(chosen: Estimator, N: int) -> str:
-    p = np.geomspace(1e-3, 0.999, 2 * WIDTH)
     gap, offset = chosen.coefficients(N)
     mass = signal_mass(chosen, N, SHOWN_RATES)
-    curves = [induced_weight(chosen, N, p)]
+    curves = [induced_weight(chosen, N, DRAWN_RATES)]
     lines = [
         f"{chosen.label}   {chosen.spec}",
         "",
@@ -66,12 +66,12 @@ def _estimator(chosen: Estimator, N: int) -> str:
         f"  rules   {chosen.rules}",
     ]
     if chosen.limit is not None:
-        curves.append(chosen.limit.weight(p))
+        curves.append(chosen.limit.weight(DRAWN_RATES))
         lines.append(f"  limit   {chosen.limit.label}")
     lines += [
         "",
         "induced weight w_N(p)" + ("  (dots: its limit)" if len(curves) > 1 else "") + ", log-log",
-        plot(p, curves),
+        plot(DRAWN_RATES, curves),
         "",
         "      p  " + row(SHOWN_RATES),
         "    w_N  " + row(induced_weight(chosen, N, SHOWN_RATES)),
@@ -86,8 +86,8 @@ def _estimator(chosen: Estimator, N: int) -> str:
 
 
 def _recipe(chosen: Recipe) -> str:
-    p = np.geomspace(1e-3, 0.999, 2 * WIDTH)
     alone = estimator(chosen.estimator)
+    curves = [chosen.weight(DRAWN_RATES), induced_weight(alone, chosen.N, DRAWN_RATES)]
     at_shown = chosen.at(SHOWN_RATES)
     plain = induced_weight(alone, chosen.N, SHOWN_RATES)
     weight, cost = at_shown.weight, at_shown.cost
@@ -103,7 +103,7 @@ def _recipe(chosen: Recipe) -> str:
         *_parts(chosen),
         "",
         f"weight w(p)  (dots: {alone.spec} alone at N = {chosen.N}), log-log",
-        plot(p, [chosen.weight(p), induced_weight(alone, chosen.N, p)]),
+        plot(DRAWN_RATES, curves),
         "",
         "      p  " + row(SHOWN_RATES),
         "      w  " + row(weight),
@@ -139,13 +139,12 @@ def _parts(chosen: Recipe) -> list[str]:
 
 
 def _objective(chosen: Objective) -> str:
-    p = np.geomspace(1e-3, 0.999, 2 * WIDTH)
     return f"""{chosen.label}   {chosen.name}
 
 {chosen.about}
 
 weight w(p), log-log
-{plot(p, [chosen.weight(p)])}
+{plot(DRAWN_RATES, [chosen.weight(DRAWN_RATES)])}
 
       p  {row(SHOWN_RATES)}
       w  {row(chosen.weight(SHOWN_RATES))}

@@ -15,8 +15,8 @@ Cell = tuple[int, int]  # row and column
 MOVES = {"U": (-1, 0), "D": (1, 0), "L": (0, -1), "R": (0, 1)}
 
 
-def cells_of(walls: np.ndarray, walk: str) -> np.ndarray:
-    """The cells, "cells 2", that a walk in the letters U, D, L, R visits from the start.
+def cells_of(walls: np.ndarray, walk: str) -> list[Cell]:
+    """The cells that a walk in the letters U, D, L, R visits from the start.
 
     It ends at the goal, in a wall, or at the first other letter.
     """
@@ -28,7 +28,7 @@ def cells_of(walls: np.ndarray, walk: str) -> np.ndarray:
             break
         down, right = MOVES[letter]
         cells.append((row + down, column + right))
-    return np.array(cells)
+    return cells
 
 
 def draw_maze(axes: Axes, walls: np.ndarray) -> None:
@@ -66,7 +66,7 @@ def draw_walks(axes: Axes, grid: str, walks: Iterable[str]) -> dict[str, int]:
     wrong_ends: Counter[Cell] = Counter()
     outcomes: Counter[str] = Counter()
     for walk in walks:
-        cells: list[Cell] = [(int(row), int(column)) for row, column in cells_of(walls, walk)]
+        cells = cells_of(walls, walk)
         moves, end_mark, _ = walk.partition(".")
         # Right is a walk of legal moves that reaches the goal and says that it has ended there.
         right = cells[-1] == goal and set(moves) <= MOVES.keys() and bool(end_mark)

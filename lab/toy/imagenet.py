@@ -54,7 +54,7 @@ class ImageNet:
     ) -> None:
         self.seed, self.size, self.classes = seed, size, classes
         self.device = torch.device(device)
-        train, val = splits(Path(folder), classes).values()
+        train, val = splits(Path(folder), classes)
         shape = size, size
         self._train = Images(train, [RandomResizedCrop(shape), RandomHorizontalFlip()])
         self._val = Images(val, [Resize(shape)])
@@ -128,14 +128,15 @@ def _end_when_asked(worker: int) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def splits(folder: Path, classes: int) -> dict[str, ImageFolder]:
+def splits(folder: Path, classes: int) -> tuple[ImageFolder, ImageFolder]:
     """The splits "train" and "val" of a folder. LabError: it has not all of `classes` in both."""
-    found = {}
-    for name in ("train", "val"):
+
+    def split(name: str) -> ImageFolder:
         cure = "a folder holds train and val, each with a folder for every class, as val/n01440764"
         with in_one_sentence(f"{folder / name} is no split of ImageNet", cure, OSError):
-            found[name] = ImageFolder(folder / name)
-    train, val = found.values()
+            return ImageFolder(folder / name)
+
+    train, val = split("train"), split("val")
     if train.classes != val.classes:
         odd = sorted(set(train.classes) ^ set(val.classes))[0]
         raise LabError(
@@ -148,4 +149,4 @@ def splits(folder: Path, classes: int) -> dict[str, ImageFolder]:
             f"{folder} holds {len(train.classes)} classes, not {classes}: "
             f"complete it, or set classes = {len(train.classes)}"
         )
-    return found
+    return train, val
