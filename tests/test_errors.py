@@ -66,9 +66,8 @@ def test_a_whole_number_is_returned_as_an_int_and_anything_else_named():
     assert whole("N", np.int64(4)) == 4 and type(whole("N", np.int64(4))) is int
     assert whole("N", 0, least=0) == 0
     for value in (0, -3, 2.0, "4", None, True, np.float64(3)):
-        assert (
-            refusal(whole, "N", value) == f"N = {value!r}: it must be a whole number of at least 1"
-        )
+        said = f"N = {value!r}: it must be a whole number of at least 1"
+        assert refusal(whole, "N", value) == said
     assert refusal(whole, "N", 2, least=3) == "N = 2: it must be a whole number of at least 3"
 
 
@@ -76,18 +75,14 @@ def test_a_real_number_is_returned_as_a_float_and_anything_else_named():
     assert real("eps", 1) == 1.0 and type(real("eps", np.float32(1))) is float
     assert real("eps", 0.0, 0, 1) == 0 and real("eps", 1, 0, 1) == 1
     for value in (float("nan"), float("inf"), -float("inf"), "1", None, True, 1j):
-        assert (
-            refusal(real, "eps", value)
-            == f"eps = {value!r}: it must be a finite number in [-inf, inf]"
-        )
+        said = f"eps = {value!r}: it must be a finite number in [-inf, inf]"
+        assert refusal(real, "eps", value) == said
     assert refusal(real, "eps", -0.5, 0, 2) == "eps = -0.5: it must be a finite number in [0, 2]"
     assert refusal(real, "eps", 2.5, 0, 2) == "eps = 2.5: it must be a finite number in [0, 2]"
 
 
 def test_one_of_a_few_is_returned_and_anything_else_named():
     assert one_of("ddof", 1, (0, 1)) == 1
-    assert (
-        refusal(one_of, "form", "raww", ("raw", "loo"))
-        == "form = 'raww': it must be one of 'raw', 'loo'"
-    )
+    said = "form = 'raww': it must be one of 'raw', 'loo'"
+    assert refusal(one_of, "form", "raww", ("raw", "loo")) == said
     assert refusal(one_of, "form", [], ("raw",)) == "form = []: it must be one of 'raw'"

@@ -4,6 +4,7 @@ score binary.
 
 import numpy as np
 import pytest
+from refusals import refusal
 
 import lab
 from lab import Group, LabError, Rollout, binarize, make_groups
@@ -100,11 +101,8 @@ def test_whoever_counts_the_right_ones_refuses_a_reward_that_is_not_binary(rewar
         lambda: group.pass_rate,
         lambda: lab.advantages("maxrl", [group]),
     ):
-        with pytest.raises(LabError) as error:
-            count()
-        assert (
-            str(error.value)
-            == f"reward {reward} in problem 'algebra/7', rollout 4: a reward must be 0 or 1; "
+        assert refusal(count) == (
+            f"reward {reward} in problem 'algebra/7', rollout 4: a reward must be 0 or 1; "
             "use lab.binarize(rewards, threshold), lift the estimator to real rewards (lab.lift), "
             "or leave a lost rollout out of its group"
         )
@@ -112,11 +110,9 @@ def test_whoever_counts_the_right_ones_refuses_a_reward_that_is_not_binary(rewar
 
 @pytest.mark.parametrize("reward", [float("nan"), float("inf"), "1"])
 def test_a_reward_that_is_no_finite_number_is_named_with_problem_and_rollout(reward):
-    with pytest.raises(LabError) as error:
-        make_groups([Rollout("algebra/7", 0, 1), Rollout("algebra/7", 4, reward)], "score")
-    assert (
-        str(error.value)
-        == f"reward {reward} in problem 'algebra/7', rollout 4: a reward must be a finite number; "
+    rollouts = [Rollout("algebra/7", 0, 1), Rollout("algebra/7", 4, reward)]
+    assert refusal(make_groups, rollouts, "score") == (
+        f"reward {reward} in problem 'algebra/7', rollout 4: a reward must be a finite number; "
         "leave a lost rollout out of its group"
     )
 

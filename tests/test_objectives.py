@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from refusals import refusal
 
 from lab import LabError, objective
 
@@ -164,9 +165,7 @@ def test_multiples_and_sums_have_those_of_value_and_weight():
     ],
 )
 def test_a_name_that_cannot_be_read_is_refused_with_the_cure(name, options, message):
-    with pytest.raises(LabError) as error:
-        objective(name, **options)
-    assert message in str(error.value)
+    assert message in refusal(objective, name, **options)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from enumeration import chance, expectation
+from refusals import refusal
 from scipy import stats
 
 import lab
@@ -109,9 +110,8 @@ def test_slack_is_how_far_a_smooth_fit_stays_below_the_highest_log_likelihood(sl
         log_likelihood(smooth.p, smooth.mass, n, correct), rel=1e-9
     )
     assert smooth.mass.sum() == pytest.approx(1)
-    assert (
-        np.sum(smooth.mass > 1e-4) > 100 > 40 > np.sum(top.mass > 1e-4)
-    )  # spread out, where the maximum is not
+    # Spread out, where the maximum is not.
+    assert np.sum(smooth.mass > 1e-4) > 100 > 40 > np.sum(top.mass > 1e-4)
 
 
 # --- Recovery of what is known ------------------------------------------------------------------
@@ -254,16 +254,14 @@ def test_groups_of_one_problem_are_drawn_together_so_that_intervals_hold_the_tru
         (4, [1, 1.5], "correct at 1 is 1.5"),
         (4, [1, float("nan")], "correct at 1 is nan"),
         (4.5, [1, 2], "n is 4.5"),
-        (4, [], r"correct is float64 of shape \(0,\)"),
+        (4, [], "correct is float64 of shape (0,)"),
         (4, [True, False], "booleans: sum"),
-        ([4, 4, 4], [1, 2], r"n has shape \(3,\) and correct \(2,\): give one count a problem"),
-        (4, 3, r"n has shape \(\) and correct \(\): give one count a problem"),
+        ([4, 4, 4], [1, 2], "n has shape (3,) and correct (2,): give one count a problem"),
+        (4, 3, "n has shape () and correct (): give one count a problem"),
     ],
 )
 def test_what_is_not_a_count_is_refused_by_one_sentence(fit, n, correct, said):
-    with pytest.raises(LabError, match=said) as refusal:
-        fit(n, correct)
-    assert "\n" not in str(refusal.value)
+    assert said in refusal(fit, n, correct)
 
 
 def test_a_grid_that_rules_out_a_count_is_refused():

@@ -6,8 +6,8 @@ command.
 """
 
 import pytest
+from refusals import refusal
 
-import lab
 from lab.cli import main
 from lab.show.training_configs import read
 
@@ -140,6 +140,4 @@ def test_explain_wants_a_name_or_a_configuration(capsys):
     ],
 )
 def test_what_is_no_configuration_is_refused_in_a_sentence(tmp_path, name, text, words):
-    with pytest.raises(lab.LabError) as refusal:
-        reading(tmp_path, name, text)
-    assert words in str(refusal.value) and "\n" not in str(refusal.value)
+    assert words in refusal(reading, tmp_path, name, text)

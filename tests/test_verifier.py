@@ -7,6 +7,7 @@ from pathlib import Path
 
 import hostile
 import pytest
+from refusals import refusal
 
 from lab import LabError, Rollout, make_groups
 from lab.judge.verifier import OUTCOMES, Verifier, verify
@@ -114,11 +115,8 @@ def test_errors_above_the_limit_stop_the_run_and_say_why():
     one = Verifier()
     verdicts = one.check([box("5")] * 98 + [box("x")] * 2, ["5"] * 98 + ["f'"] * 2)
     assert verdicts[-1].outcome == "error"
-    with pytest.raises(LabError) as error:
-        one.check([box("x")], ["g'"])
-    assert (
-        str(error.value)
-        == "3 of 101 answers could not be judged, for example 'x' against the gold \"g'\": the"
+    assert refusal(one.check, [box("x")], ["g'"]) == (
+        "3 of 101 answers could not be judged, for example 'x' against the gold \"g'\": the"
         " limit is 2.0%; skip the golds that Verifier.unparsable names, or raise error_limit"
     )
 
