@@ -27,9 +27,8 @@ shape_checks.install()  # before anything imports the lab
 
 ROOT = Path(__file__).parents[1]
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-os.environ.update(
-    {name: "1" for name in THREADS}
-)  # before anything imports torch; processes inherit it
+# Before anything imports torch; processes inherit it.
+os.environ.update(dict.fromkeys(THREADS, "1"))
 # What jsonschema would import for seconds, see there.
 LIGHTER = str(ROOT / "tests" / "lighter")
 collect_ignore = ["lighter"]  # whose import fails, which is what it is for

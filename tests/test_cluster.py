@@ -337,10 +337,8 @@ def test_the_scripts_are_sound_bash_without_a_path_of_this_machine(scale):
         assert done.returncode == 0, done.stderr
         bare = re.sub(r"#!/usr/bin/env bash|/dev/urandom|http://|pkg://", "", text)
         assert not re.search(r"@[A-Z]+@", text) and not re.search(r"""(^|[\s"'=])/\w""", bare)
-    assert (
-        "#SBATCH --nodes=1\n" in made.scripts["slurm.sh"]
-        and "--gpus-per-node=2\n" in made.scripts["slurm.sh"]
-    )
+    script = made.scripts["slurm.sh"]
+    assert "#SBATCH --nodes=1\n" in script and "--gpus-per-node=2\n" in script
 
 
 @pytest.mark.parametrize(

@@ -211,10 +211,8 @@ def test_a_list_may_be_cut_anywhere_and_asked_in_any_company(either):
 
 
 def test_the_same_seed_gives_the_same_answers_and_another_seed_or_number_gives_others(either):
-    sampling, texts = (
-        Sampling(16, 1.0, 1.0, 40, seed=4),
-        PROMPTS[8:10],
-    )  # of level 2, on which the model is unsure
+    sampling = Sampling(16, 1.0, 1.0, 40, seed=4)
+    texts = PROMPTS[8:10]  # of level 2, on which the model is unsure
     first = either.sample(texts, sampling)
     assert either.sample(texts, sampling) == first
     assert len({answer.ids for answer in first[0]}) > 8  # not one answer sixteen times
@@ -275,9 +273,8 @@ def test_top_p_keeps_the_fewest_likeliest_tokens_that_reach_it():
     assert kept([0.125, 0.5, 0.25, 0.125], 0.5) == [0, 1, 0, 0]
     assert kept([0.125, 0.5, 0.25, 0.125], 0.51) == pytest.approx([0, 2 / 3, 1 / 3, 0])
     assert kept([0.125, 0.5, 0.25, 0.125], 0.75) == pytest.approx([0, 2 / 3, 1 / 3, 0])
-    assert kept([0.125, 0.5, 0.25, 0.125], 0.8) == pytest.approx(
-        [1 / 7, 4 / 7, 2 / 7, 0]
-    )  # of equal ones, the first
+    # Of equal ones, the first.
+    assert kept([0.125, 0.5, 0.25, 0.125], 0.8) == pytest.approx([1 / 7, 4 / 7, 2 / 7, 0])
     assert kept([0.25] * 4, 1e-9) == [1, 0, 0, 0]  # never none
     assert kept([0.125, 0.5, 0.25, 0.125], 1.0) == pytest.approx([0.125, 0.5, 0.25, 0.125])
     assert kept([1.0, 0.0, 0.0], 0.99) == [1, 0, 0]

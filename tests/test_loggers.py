@@ -30,10 +30,8 @@ def shown_by_tensorboard(run: Run) -> dict[int, float]:
 
 def test_tensorboard_shows_the_records(runs):
     pytest.importorskip("tensorboard")
-    assert (
-        main(["train", "tabular", "scale=smoke", "steps=4", "log_every=2", "--view", "tensorboard"])
-        == 0
-    )
+    words = "train tabular scale=smoke steps=4 log_every=2 --view tensorboard"
+    assert main(words.split()) == 0
     [folder] = (runs / "tabular").iterdir()
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert shown_by_tensorboard(Run(folder)) == pytest.approx(

@@ -50,9 +50,8 @@ def test_large_counts_equal_exact_whole_numbers(n):
 
 
 def test_pass_at_n_is_one_when_anything_succeeded():
-    assert (
-        str(pass_at_k(8192, [0, 1, 5, 8192], 8192).tolist()) == "[0.0, 1.0, 1.0, 1.0]"
-    )  # and not -0.0
+    # And not -0.0.
+    assert str(pass_at_k(8192, [0, 1, 5, 8192], 8192).tolist()) == "[0.0, 1.0, 1.0, 1.0]"
     assert pass_all_k(8192, [0, 1, 8191, 8192], 8192).tolist() == [0.0, 0.0, 0.0, 1.0]
 
 

@@ -80,9 +80,8 @@ def test_the_tests_of_a_new_project_pass(study, start):
 
 def test_a_page_on_its_runs_begins_with_the_verdicts(study):
     train_all(study / "sweeps" / "halfway.toml")
-    assert (
-        main(["report", "sweeps/halfway.toml", "--metric", "hard pass@1", "--out", "a.html"]) == 0
-    )
+    words = ["report", "sweeps/halfway.toml", "--metric", "hard pass@1", "--out", "a.html"]
+    assert main(words) == 0
     page = (study / "a.html").read_text()
     assert page.index("claim 2 ") < page.index("Half-way - MaxRL") < page.index("<h1")
     assert "One seed" not in page  # of the lesson, whose runs are the lab's

@@ -138,10 +138,8 @@ def test_a_missing_sweep_file_and_no_processes_are_refused(refused, write):
     assert refused("sweep", "nowhere.toml").startswith(
         "no sweep file nowhere.toml: give the path of a TOML file"
     )
-    assert (
-        refused("sweep", str(write(FILE)), "--jobs", "0")
-        == "--jobs 0: at least one process is needed"
-    )
+    said = refused("sweep", str(write(FILE)), "--jobs", "0")
+    assert said == "--jobs 0: at least one process is needed"
 
 
 # --- Running ------------------------------------------------------------------------------------

@@ -298,8 +298,7 @@ def test_the_weights_follow_from_the_seed_alone():
 def test_a_sequence_longer_than_the_model_is_refused_in_one_sentence():
     model = Transformer(TINY)
     model.prefill(torch.zeros(1, 32, dtype=torch.int64))
-    assert (
-        refusal(model.prefill, torch.zeros(2, 33, dtype=torch.int64))
-        == "a sequence has 33 tokens and the model has only 32 positions: raise positions, or use"
+    assert refusal(model.prefill, torch.zeros(2, 33, dtype=torch.int64)) == (
+        "a sequence has 33 tokens and the model has only 32 positions: raise positions, or use"
         " smaller mazes"
     )
