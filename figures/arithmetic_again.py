@@ -39,7 +39,8 @@ def table(recorded: Results) -> pd.DataFrame:
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=2, width=plots.PAGE, height=1.9, sharey=True)
     rows = [(seeds, other) for seeds in table["seeds"].unique() for other in OTHERS]
-    table = table.assign(row=[rows.index(of) for of in zip(table["seeds"], table["estimator"])])
+    of = table[["seeds", "estimator"]].itertuples(index=False, name=None)
+    table = table.assign(row=[rows.index(one) for one in of])
     for panel, (metric, title) in zip(axes, METRICS.items(), strict=True):
         for row, (_, other) in enumerate(rows):
             found = table[(table["metric"] == metric) & (table["row"] == row)]
