@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -56,6 +56,15 @@ def judge_answers(
     return outcome, np.array([[len(completion.ids) for completion in each] for each in groups])
 
 
+def metric_prefix(name: str, eval_sets: Collection[str]) -> str:
+    """What the metrics of one held-out set begin with: its name, unless there is but one set.
+
+    >>> metric_prefix("gsm8k", ["gsm8k", "math"]), metric_prefix("gsm8k", ["gsm8k"])
+    ('gsm8k ', '')
+    """
+    return f"{name} " if len(set(eval_sets)) > 1 else ""
+
+
 def evaluate(
     config: LanguageModelConfig,
     engine: Engine,
@@ -65,8 +74,8 @@ def evaluate(
     """Metrics and groups of a record: the engine asked about every held-out set.
 
     The metrics are pass@k for every power of two up to the completions that were judged, and the
-    mean tokens of right and of wrong ones, each where there is one. Of several sets, their names
-    begin with that of the set. LabError: no answer could be judged.
+    mean tokens of right and of wrong ones, each where there is one, under names that begin with
+    `metric_prefix`. LabError: no answer could be judged.
     """
     metrics: dict[str, float] = {}
     groups: dict[str, list] = {"set": [], "problem": [], "n": [], "right": []}
@@ -79,7 +88,7 @@ def evaluate(
             raise LabError(
                 f"{name}: no answer could be judged; check its gold answers with lab data check"
             )
-        prefix = f"{name} " if len(held_out) > 1 else ""
+        prefix = metric_prefix(name, held_out)
         for power in range(int(judged[usable].min()).bit_length()):
             rates = pass_at_k(judged[usable], right[usable], 2**power)
             metrics[f"{prefix}pass@{2**power}"] = float(rates.mean())
