@@ -128,6 +128,22 @@ def naive_norm(model, group, name):
     return float(gradient(model, policy_gradient(logp[None], advantage[None])).norm())
 
 
+def with_each(model, groups):
+    """The moments with the sums of the squares of single scores beside them."""
+    table = moments(model, groups)
+    for column, kind in (("right_each", 1), ("wrong_each", 0)):
+        scores = [
+            [
+                gradient(model, scored_alone(model, group.prompt, answer))
+                for answer, reward in zip(group.answers, group.rewards, strict=True)
+                if reward == kind
+            ]
+            for group in groups
+        ]
+        table[column] = [sum(float(score @ score) for score in each) for each in scores]
+    return table
+
+
 def norm_of(table, problem, name):
     row = table[(table["problem"] == problem) & (table["estimator"] == name)]
     assert len(row) == 1
@@ -198,6 +214,56 @@ def test_frozen_weights_do_not_count_and_unused_ones_add_nothing(chain):
     whole = moments(chain, [group])
     chain.unused.requires_grad_(False)
     assert moments(chain, [group]).equals(whole)
+
+
+def test_the_signal_is_made_of_pairs_of_different_rollouts(chain):
+    group = asked("a", [1, 1, 0, 1, 0], 11, 6)
+    scores = torch.stack(
+        [gradient(chain, scored_alone(chain, group.prompt, answer)) for answer in group.answers]
+    )
+    gram, right = (scores @ scores.T).numpy(), np.array(group.rewards, dtype=bool)
+    found = norms(with_each(chain, [group]), NAMES).set_index("estimator")["signal_sq"]
+    for name in NAMES:
+        a1, a0 = (a[3] for a in estimator(name).success_failure(5))
+        same = [
+            g[~np.eye(len(g), dtype=bool)].mean()
+            for g in (gram[right][:, right], gram[~right][:, ~right])
+        ]
+        across = gram[right][:, ~right].mean()
+        exact = (3 * a1) ** 2 * same[0] + 2 * (3 * a1) * (2 * a0) * across + (2 * a0) ** 2 * same[1]
+        assert found[name] == pytest.approx(exact / 25, rel=1e-10)
+
+
+def test_the_signal_is_unbiased_while_the_norm_counts_the_noise(chain):
+    """All groups of four with two right, drawn from the right answers {0, 1} and the wrong ones {3,
+    4}: by enumeration.
+
+    In each class both answers are taken equally often, so the mean gradient of rloo is the sum of
+    two class means.
+    """
+    with torch.no_grad():
+        # uniform over six tokens: both answers of a class are equally likely
+        chain.table.weight.zero_()
+    pairs = [(a, b) for a in (0, 1) for b in (0, 1)]
+    groups = [
+        SampledGroup(f"{r}{w}", [2], [[r[0]], [r[1]], [w[0] + 3], [w[1] + 3]], [1, 1, 0, 0])
+        for r in pairs
+        for w in pairs
+    ]
+    table = norms(with_each(chain, groups), ["rloo"])
+    a1, a0 = (a[2] for a in estimator("rloo").success_failure(4))
+    mean = (
+        np.array([a1 / 2, a1 / 2, 0, a0 / 2, a0 / 2, 0]) / 2
+    )  # the uniform part of the scores cancels
+    assert table["signal_sq"].mean() == pytest.approx(mean @ mean, rel=1e-12)
+    assert (table["gradient_norm"] ** 2).mean() > 1.4 * mean @ mean
+
+
+def test_one_rollout_alone_in_a_class_that_counts_has_no_signal(chain):
+    table = with_each(chain, [asked("a", [1, 0, 0], 12, 6), asked("b", [0, 0, 0], 13, 6)])
+    assert norms(table, ["rloo"])["signal_sq"].isna().tolist() == [True, False]
+    assert norms(table, ["nsr"])["signal_sq"].notna().all()  # the right one has no advantage there
+    assert "signal_sq" not in norms(table.drop(columns=["right_each"]), ["rloo"])
 
 
 def test_the_model_is_left_as_it_was(chain):

@@ -30,6 +30,7 @@ from lab.mathematics.estimators import Estimator, estimator
 Ids = Sequence[int]
 Gradient = list[torch.Tensor | None]  # one per parameter, None where it has no effect
 MOMENTS = ["right_sq", "wrong_sq", "cross"]
+PER_ROLLOUT = ["right_each", "wrong_each"]
 MICRO_BATCH = 8192  # tokens of answers, prompts and padding; at least one answer
 IGNORED = -100  # the target that cross_entropy skips
 
@@ -76,7 +77,10 @@ def norms(table: pd.DataFrame, names: Iterable[str | Estimator]) -> pd.DataFrame
     """The gradient norm |g| of every problem under every named estimator (MaxRL Figure 6).
 
     `table` has a row per problem: problem, N, K, and its `moments`. Columns: problem, N, K,
-    pass_rate (K/N of these rollouts), estimator, gradient_norm. LabError: a group smaller than an
+    pass_rate (K/N of these rollouts), estimator, gradient_norm; where the table also has
+    right_each and wrong_each, the sums of |s_i|², signal_sq, an unbiased estimate of |E[g | K]|².
+    It is made of pairs of different rollouts only, so it can be negative, and it is NaN where a
+    class with a nonzero advantage has a single rollout. LabError: a group smaller than an
     estimator's minimum N.
     """
     N, K = table["N"].to_numpy(), table["K"].to_numpy()
@@ -85,13 +89,20 @@ def norms(table: pd.DataFrame, names: Iterable[str | Estimator]) -> pd.DataFrame
         a1, a0 = _advantages(estimator(name), N, K) / N
         cross = 2 * a1 * a0 * table["cross"]
         square = a1**2 * table["right_sq"] + cross + a0**2 * table["wrong_sq"]
-        frames.append(
-            table[["problem", "N", "K"]].assign(
-                pass_rate=K / N,
-                estimator=estimator(name).spec,
-                gradient_norm=np.sqrt(square.clip(lower=0)),  # rounding may make 0 negative
-            )
+        frame = table[["problem", "N", "K"]].assign(
+            pass_rate=K / N,
+            estimator=estimator(name).spec,
+            gradient_norm=np.sqrt(square.clip(lower=0)),  # rounding may make 0 negative
         )
+        if set(PER_ROLLOUT) <= set(table):
+            # Rollouts of different classes are different rollouts, so the cross term is unbiased.
+            frame["signal_sq"] = cross
+            for kind, advantage, n in (("right", a1, K), ("wrong", a0, N - K)):
+                # n(n-1) of the n² pairs are of different rollouts.
+                different_pairs = table[f"{kind}_sq"] - table[f"{kind}_each"]
+                scaled = different_pairs * n / np.where(n > 1, n - 1, np.nan)
+                frame["signal_sq"] += np.where(advantage == 0, 0, advantage**2 * scaled)
+        frames.append(frame)
     return pd.concat(frames, ignore_index=True)
 
 
@@ -123,7 +134,8 @@ def _log_probability(model: torch.nn.Module, prompt: Ids, answers: Sequence[Ids]
     # The logits at a position predict the next token, so the first answer token comes one earlier.
     logits = getattr(output, "logits", output)[:, len(prompt) - 1 :]
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-    return -cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum")
+    losses = cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
+    return -losses.view_as(targets).sum(1).sum()
 
 
 def _dot(a: Gradient, b: Gradient) -> float:
