@@ -71,9 +71,9 @@ def learn(
     first = 0
     if state is not None:
         first = restore(world.model, optimizer, state)
-        for key, value in state.items():
-            if key.split("/")[0] not in PARTS:
-                world.kept[key] = value.clone()
+        world.kept |= {  # no name is left here that would hold the file
+            key: value.clone() for key, value in state.items() if key.split("/")[0] not in PARTS
+        }
     for step in range(first, steps + 1):
         standing = Standing(step, state_at)
         if step % log_every == 0 or step == steps:
