@@ -116,6 +116,10 @@ def test_the_solid_line_is_the_weight_of_maxrl(shown, front):
             go(tab, f"#limit&N={N}")
             weight = lab.induced_weight("maxrl", N, [0.001])[0]
             assert f"pulls {float(f'{weight:.3g}'):g} times" in finding(tab)
+            told = front("scene_limit", "return Array.from(m.heard(a[0], a[1]));", p.tolist(), N)
+            np.testing.assert_allclose(told, 1 - (1 - p) ** (N - 1), rtol=1e-9)
+            strips = tab.locator(".picture text.over").all_text_contents()
+            assert strips[2] == f"= how hard it pulls: {float(f'{weight:.3g}'):g}"
 
 
 def test_each_answer_of_the_group_gets_what_grpo_gives_it(shown):

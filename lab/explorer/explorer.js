@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 3fee8d50bb1a0ddfa2cb6c0da6d8b03f8f671b101a21f8638871e334fe021d8f
+// Built by `npm run build` from lab/explorer/front; sources sha256 2d1ff186300e070b52f4f339a9e1113d3edfb9cb859ff5754174d4c0db6b788e
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -8080,30 +8080,30 @@ var Pad = class {
     });
   }
   update(state) {
-    const theme = this.app.theme(), X = (a) => 34 + (a + 0.1) / 1.25 * 150, Y = (b) => 176 - (b + 0.1) / 1.25 * 150, point = this.point(state);
+    const theme = this.app.theme(), X2 = (a) => 34 + (a + 0.1) / 1.25 * 150, Y = (b) => 176 - (b + 0.1) / 1.25 * 150, point = this.point(state);
     const text2 = (words, attributes) => svg("text", { "font-size": 11, fill: theme.muted, ...attributes }, words);
     rebuild(this.svg, [point, theme.ground], () => [
       svg("rect", { x: 34, y: 26, width: 150, height: 150, fill: theme.band, rx: 4 }),
       ...[0, 0.5, 1].flatMap((x2) => [
-        svg("line", { x1: X(x2), x2: X(x2), y1: 26, y2: 176, stroke: theme.grid }),
+        svg("line", { x1: X2(x2), x2: X2(x2), y1: 26, y2: 176, stroke: theme.grid }),
         svg("line", { x1: 34, x2: 184, y1: Y(x2), y2: Y(x2), stroke: theme.grid }),
-        text2({ 0: "0", 0.5: "½", 1: "1" }[x2], { x: X(x2), y: 190, "text-anchor": "middle" }),
+        text2({ 0: "0", 0.5: "½", 1: "1" }[x2], { x: X2(x2), y: 190, "text-anchor": "middle" }),
         text2({ 0: "0", 0.5: "½", 1: "1" }[x2], { x: 28, y: Y(x2) + 4, "text-anchor": "end" })
       ]),
       text2("a: hard problems count", { x: 109, y: 208, "text-anchor": "middle" }),
       text2("b: easy ones count", { transform: "translate(10 101) rotate(-90)", "text-anchor": "middle" }),
       ...CORNERS.flatMap(([name, words, a, b]) => [
-        svg("circle", { cx: X(a), cy: Y(b), r: 5, fill: this.app.color(LOOKS[name][0]) }),
+        svg("circle", { cx: X2(a), cy: Y(b), r: 5, fill: this.app.color(LOOKS[name][0]) }),
         text2(words, {
-          x: X(a) + (a > 0.9 ? -4 : 9),
+          x: X2(a) + (a > 0.9 ? -4 : 9),
           y: Y(b) + (a > 0.9 ? -10 : 4),
           "text-anchor": a > 0.9 ? "middle" : "start",
           fill: theme.ink
         })
       ]),
       ...point ? [
-        svg("circle", { cx: X(point.a), cy: Y(point.b), r: 8, fill: "none", stroke: theme.ink, "stroke-width": 2 }),
-        svg("circle", { cx: X(point.a), cy: Y(point.b), r: 2, fill: theme.ink })
+        svg("circle", { cx: X2(point.a), cy: Y(point.b), r: 8, fill: "none", stroke: theme.ink, "stroke-width": 2 }),
+        svg("circle", { cx: X2(point.a), cy: Y(point.b), r: 2, fill: theme.ink })
       ] : []
     ]);
     this.words.textContent = point ? `a = ${point.a}, b = ${point.b}` : "Drag in the square to draw a member of the family.";
@@ -10853,8 +10853,8 @@ var Run2 = class {
       if (!this.ticks[question]) this.tick(question);
       const ticks = this.ticks[question], K = ticks.filter(Boolean).length;
       return group2.map(({ prompt, answer }, i2) => ({ prompt, answer, advantage: ticks[i2] ? right[K] : wrong[K] }));
-    }), total3 = paid.reduce((sum, { answer }) => sum + answer.length, 0), heard2 = paid.filter(({ advantage }) => advantage !== 0), parts2 = await this.practice.split(
-      heard2,
+    }), total3 = paid.reduce((sum, { answer }) => sum + answer.length, 0), heard3 = paid.filter(({ advantage }) => advantage !== 0), parts2 = await this.practice.split(
+      heard3,
       (helper, part2) => helper.ask("slope", {
         model: { ...this.practice.first, flat: this.model.flat },
         texts: part2,
@@ -12331,7 +12331,51 @@ var fan = {
 // scene_limit.js
 var SPEC = "maxrl";
 var RARE = 1e-3;
+var X = { kind: "log", domain: [1e-4, 1], label: "how often a problem is solved (pass rate p)" };
+var TALL = 18;
+var ROOM = 3 * TALL;
+var CELLS = 60;
 var weight = (p, N2) => QUANTITIES.weight(new Grid(p), coefficients(resolve(ESTIMATORS, SPEC), N2));
+var heard2 = (p, N2) => weight(p, N2).map((w, i2) => w * p[i2]);
+var LinkedPicture = class extends ChartPicture {
+  constructor(words, spec, strips) {
+    super(words, spec);
+    this.strips = strips;
+    this.svg = svg("svg", { role: "img", "aria-label": "how often heard, how loud when heard, and their product" });
+    this.element.prepend(this.svg);
+    this.chart.element.style.top = `${ROOM}px`;
+  }
+  draw() {
+    const { clientWidth: width, clientHeight: height } = this.element;
+    if (!width || height <= ROOM) return;
+    Object.assign(this.chart, { height: (height - ROOM) / width, least: 0 });
+    this.chart.draw(this.spec());
+    for (const [name, value] of Object.entries({ width, height: ROOM, viewBox: `0 0 ${width} ${ROOM}` }))
+      this.svg.setAttribute(name, value);
+    const cells2 = Array.from({ length: CELLS }, (_, i2) => scaleOf(X).value((i2 + 0.5) / CELLS)), { left, width: wide } = this.chart.box;
+    this.svg.replaceChildren(
+      ...this.strips(cells2).flatMap(([words, strengths2], row2) => [
+        ...Array.from(
+          strengths2,
+          (strength, i2) => svg("rect", {
+            x: left + wide * i2 / CELLS,
+            y: row2 * TALL,
+            width: wide / CELLS,
+            height: TALL - 4,
+            class: "right",
+            "fill-opacity": Math.max(0, Math.min(1, strength)),
+            "shape-rendering": "crispEdges"
+            // no seams
+          })
+        ),
+        svg("rect", { x: left, y: row2 * TALL, width: wide, height: TALL - 4, fill: "none", class: "axis" }),
+        label(words, this.chart.x(RARE) + 6, row2 * TALL + 11, { class: "small over" })
+        // of problems there
+      ]),
+      svg("line", { x1: this.chart.x(RARE), x2: this.chart.x(RARE), y1: 0, y2: ROOM, class: "tick" })
+    );
+  }
+};
 var limit2 = {
   name: "limit",
   short: "N and its limit",
@@ -12346,19 +12390,20 @@ var limit2 = {
     say: (N2) => `N = ${N2}`
   },
   about: [
-    "How hard a problem of pass rate p pulls is its weight w(p): the expected update is w(p) times the gradient of p. MaxRL's limit is 1/p; at N rollouts its weight is (1 − (1 − p)^(N−1))/p, a polynomial in p, which ends at N − 1.",
+    "How hard a problem of pass rate p pulls is its weight w(p): the expected update is w(p) times the gradient of p. MaxRL's limit is 1/p; at N rollouts its weight is (1 − (1 − p)^(N−1))/p, a polynomial in p, which ends at N − 1. The first factor is the chance that N − 1 tries hold a right one: that the problem is heard.",
     "Whatever the method, the weight that N rollouts give is such a polynomial, of degree N − 1 at most. The workbench draws that of every estimator."
   ],
   workbench: (N2) => ({ N: N2, curves: [SPEC] }),
   build(view) {
     const p = passRates("log"), promised = LIMITS.weight(p, resolve(ESTIMATORS, SPEC).entry.limit({}));
-    const picture2 = new ChartPicture("weight by pass rate: the promise and what N tries give", () => {
+    const spec = () => {
       const theme = THEMES[isDark() ? "dark" : "light"], color = onGround("#c42d08", isDark()), N2 = view.value, flat2 = Math.sqrt(1e-4 * Math.min(1 / N2, 0.5));
       picture2.chart.theme = theme;
       return {
-        x: { kind: "log", domain: [1e-4, 1], label: "how often a problem is solved (pass rate p)" },
+        x: X,
         y: { kind: "log", domain: [0.5, 2e3], label: "how hard it pulls" },
         bands: [[1e-4, 1 / N2]],
+        mark: RARE,
         lines: [
           { x: p, y: promised, color: theme.muted, dash: [4, 3], width: 2, name: "promise" },
           { x: p, y: weight(p, N2), color, width: 3, name: "given" }
@@ -12368,7 +12413,17 @@ var limit2 = {
           { x: flat2, y: weight([flat2], N2)[0], words: `${N2} tries`, color, dy: -10, anchor: "middle" }
         ]
       };
-    });
+    };
+    const loud = (w) => Math.log10(w) / 4;
+    const strips = (cells2) => {
+      const N2 = view.value, [rare] = heard2([RARE], N2);
+      return [
+        [`how often heard: ${percent2(rare, 1)}`, heard2(cells2, N2)],
+        ["× how loud when heard: 1,000", cells2.map((p2) => loud(1 / p2))],
+        [`= how hard it pulls: ${figure(rare / RARE)}`, weight(cells2, N2).map(loud)]
+      ];
+    };
+    const picture2 = new LinkedPicture("weight by pass rate: the promise and what N tries give", spec, strips);
     return {
       picture: picture2.element,
       draw() {

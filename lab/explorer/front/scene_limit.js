@@ -2,14 +2,62 @@
 import { Grid, LIMITS, QUANTITIES, passRates } from "./mathematics.js";
 import { onGround } from "./looks.js";
 import { ESTIMATORS, coefficients, resolve } from "./specs.js";
-import { ChartPicture, figure, isDark } from "./story_parts.js";
-import { THEMES } from "./chart.js";
+import { ChartPicture, figure, isDark, label, percent } from "./story_parts.js";
+import { THEMES, scaleOf } from "./chart.js";
+import { svg } from "./dom.js";
 
 const SPEC = "maxrl",
-  RARE = 0.001;
+  RARE = 0.001,
+  X = { kind: "log", domain: [1e-4, 1], label: "how often a problem is solved (pass rate p)" },
+  TALL = 18, // pixels of a strip, with what is between two
+  ROOM = 3 * TALL,
+  CELLS = 60;
 
 /** The weight of pass rates p at N. */
 export const weight = (p, N) => QUANTITIES.weight(new Grid(p), coefficients(resolve(ESTIMATORS, SPEC), N));
+
+/** How often problems of pass rates p are heard: their weight over how loud they are then, 1/p. */
+export const heard = (p, N) => weight(p, N).map((w, i) => w * p[i]);
+
+/** A chart and, above it on the same axis, the strips whose product its line is. */
+class LinkedPicture extends ChartPicture {
+  constructor(words, spec, strips) {
+    super(words, spec);
+    this.strips = strips;
+    this.svg = svg("svg", { role: "img", "aria-label": "how often heard, how loud when heard, and their product" });
+    this.element.prepend(this.svg);
+    this.chart.element.style.top = `${ROOM}px`;
+  }
+
+  draw() {
+    const { clientWidth: width, clientHeight: height } = this.element;
+    if (!width || height <= ROOM) return;
+    Object.assign(this.chart, { height: (height - ROOM) / width, least: 0 });
+    this.chart.draw(this.spec());
+    for (const [name, value] of Object.entries({ width, height: ROOM, viewBox: `0 0 ${width} ${ROOM}` }))
+      this.svg.setAttribute(name, value);
+    const cells = Array.from({ length: CELLS }, (_, i) => scaleOf(X).value((i + 0.5) / CELLS)),
+      { left, width: wide } = this.chart.box;
+    this.svg.replaceChildren(
+      ...this.strips(cells).flatMap(([words, strengths], row) => [
+        ...Array.from(strengths, (strength, i) =>
+          svg("rect", {
+            x: left + (wide * i) / CELLS,
+            y: row * TALL,
+            width: wide / CELLS,
+            height: TALL - 4,
+            class: "right",
+            "fill-opacity": Math.max(0, Math.min(1, strength)),
+            "shape-rendering": "crispEdges", // no seams
+          }),
+        ),
+        svg("rect", { x: left, y: row * TALL, width: wide, height: TALL - 4, fill: "none", class: "axis" }),
+        label(words, this.chart.x(RARE) + 6, row * TALL + 11, { class: "small over" }), // of problems there
+      ]),
+      svg("line", { x1: this.chart.x(RARE), x2: this.chart.x(RARE), y1: 0, y2: ROOM, class: "tick" }),
+    );
+  }
+}
 
 export const limit = {
   name: "limit",
@@ -30,7 +78,7 @@ export const limit = {
   about: [
     "How hard a problem of pass rate p pulls is its weight w(p): the expected update is w(p) times the gradient " +
       "of p. MaxRL's limit is 1/p; at N rollouts its weight is (1 − (1 − p)^(N−1))/p, a polynomial in p, which " +
-      "ends at N − 1.",
+      "ends at N − 1. The first factor is the chance that N − 1 tries hold a right one: that the problem is heard.",
     "Whatever the method, the weight that N rollouts give is such a polynomial, of degree N − 1 at most. The " +
       "workbench draws that of every estimator.",
   ],
@@ -39,16 +87,17 @@ export const limit = {
   build(view) {
     const p = passRates("log"),
       promised = LIMITS.weight(p, resolve(ESTIMATORS, SPEC).entry.limit({}));
-    const picture = new ChartPicture("weight by pass rate: the promise and what N tries give", () => {
+    const spec = () => {
       const theme = THEMES[isDark() ? "dark" : "light"],
         color = onGround("#c42d08", isDark()),
         N = view.value,
         flat = Math.sqrt(1e-4 * Math.min(1 / N, 0.5));
       picture.chart.theme = theme;
       return {
-        x: { kind: "log", domain: [1e-4, 1], label: "how often a problem is solved (pass rate p)" },
+        x: X,
         y: { kind: "log", domain: [0.5, 2000], label: "how hard it pulls" },
         bands: [[1e-4, 1 / N]],
+        mark: RARE,
         lines: [
           { x: p, y: promised, color: theme.muted, dash: [4, 3], width: 2, name: "promise" },
           { x: p, y: weight(p, N), color, width: 3, name: "given" },
@@ -58,7 +107,19 @@ export const limit = {
           { x: flat, y: weight([flat], N)[0], words: `${N} tries`, color, dy: -10, anchor: "middle" },
         ],
       };
-    });
+    };
+    // Loudness in powers of ten, so that what is not heard is what a strip lacks against the one above it.
+    const loud = (w) => Math.log10(w) / 4;
+    const strips = (cells) => {
+      const N = view.value,
+        [rare] = heard([RARE], N);
+      return [
+        [`how often heard: ${percent(rare, 1)}`, heard(cells, N)],
+        ["× how loud when heard: 1,000", cells.map((p) => loud(1 / p))],
+        [`= how hard it pulls: ${figure(rare / RARE)}`, weight(cells, N).map(loud)],
+      ];
+    };
+    const picture = new LinkedPicture("weight by pass rate: the promise and what N tries give", spec, strips);
     return {
       picture: picture.element,
       draw() {
