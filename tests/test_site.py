@@ -147,6 +147,7 @@ def test_a_guess_is_kept_and_scored_and_nobody_is_told_that_they_said_nothing(pa
             guess = tab.locator(".guess").nth(place)
             guess.locator("input").fill(str(sure))
             guess.locator("summary").click()
+            guess.locator("input:disabled").wait_for()  # it is kept once the page has seen it open
         tab.reload()
         assert tab.locator(".guess").nth(2).locator("output").inner_text() == "80 %"
         assert tab.locator(".guess input:disabled, .guess details[open]").count() == 8
