@@ -10,10 +10,11 @@ import torch
 from torch.nn import functional as F
 
 from lab.runs import configure, experiment, train
+from lab.toy import costs as toy_costs
 from lab.toy import image_data, images, maze, maze_policy
 from lab.toy.costs import FakePolicy
 from lab.toy.maze_env import Mazes
-from lab.toy.transformer import Transformer
+from lab.toy.transformer import Packed, Transformer
 from lab.toy.tree_sampling import sample_rows
 from lab.training.costs import CARDS, EFFICIENCY, GIB, GPU, Costs, Count
 from lab.training.counter import count, count_tokens
@@ -140,6 +141,20 @@ def test_the_published_maze_step_takes_the_arithmetic_of_a_review_in_a_tenth_of_
     assert costs.peak_memory < 15
     assert costs.checkpoint == pytest.approx(3 * 4 * 3_944_704 / GIB, rel=0.01)
     assert 0.02 < costs.step_seconds(CARDS["h200"]) < 0.1
+
+
+def test_padding_of_rollouts_takes_no_traffic(monkeypatch):
+    """An update of 17x17 mazes moves less than 45 GB where 31 of 48 tokens are real."""
+    whole = costs_of("maze", "h200").step["update"].bytes
+    packed = toy_costs.FullRollouts.packed
+
+    def of_31(self):
+        places, lengths, longest = packed(self)
+        return Packed(places[: len(places) * 31 // 48], lengths, longest)
+
+    monkeypatch.setattr(toy_costs.FullRollouts, "packed", of_31)
+    real = costs_of("maze", "h200").step["update"].bytes
+    assert real < 45e9 and real == pytest.approx(whole * 31 / 48, rel=0.05)
 
 
 def test_a_backward_pass_in_parts_takes_the_memory_of_one_part_and_the_work_of_all(monkeypatch):

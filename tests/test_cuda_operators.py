@@ -9,6 +9,7 @@ import threading
 from contextlib import nullcontext
 from importlib import import_module
 
+import flash_by_products
 import pytest
 import torch
 from cuda_table import Recorder
@@ -18,10 +19,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from lab.losses import SCORES, pacs, policy_gradient
 from lab.runs.experiments import experiment
 from lab.toy import image_data, images, maze, maze_env, maze_policy
-from lab.toy.costs import FakePolicy
-from lab.toy.fused_attention import attend_fused
-from lab.toy.transformer import fresh_transformer
-from lab.toy.tree_sampling import Rollouts, sample_rows
+from lab.toy.costs import FakePolicy, FullRollouts
+from lab.toy.fused_attention import FUSED
+from lab.toy.transformer import PLAIN, fresh_transformer
+from lab.toy.tree_sampling import sample_rows
 from lab.training.records import records as records_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -54,9 +55,10 @@ def optimizers_as_on_a_gpu(monkeypatch):
 )
 def test_mazes_run_operators_that_cuda_has(given, monkeypatch):
     """Sampled as on a GPU, a row for each rollout, and with its attention where it has one."""
-    attention = attend_fused if "width" in given else maze_policy.attend
-    monkeypatch.setattr(maze_policy, "attend", attention)
-    monkeypatch.setattr(maze_policy, "sample_tree", lambda *words: sample_rows(*words, attention))
+    attentions = FUSED if "width" in given else PLAIN
+    flash_by_products.install(monkeypatch)
+    monkeypatch.setattr(maze_policy, "PLAIN", attentions)
+    monkeypatch.setattr(maze_policy, "sample_tree", lambda *words: sample_rows(*words, attentions))
     config = experiment("maze").configure("smoke", {"start_steps": 2, "steps": 2} | given)
     before = experiment("maze").before
     with Recorder() as recorder:
@@ -86,14 +88,14 @@ def test_sampling_and_scoring_mazes_wait_for_nothing_and_touch_no_tensor_of_the_
         grids = maze_env.Mazes(walls, torch.zeros(mazes, length, dtype=torch.int64))
         uniforms = torch.zeros(mazes, rollouts, length)
     policy = FakePolicy(model, grids, config)
-    attention = attend_fused if fused else policy.attention([])
+    attentions = FUSED if fused else policy.attentions([])
     prompts = policy.read(grids)
-    sampled = sample_rows(model, prompts, rollouts, length, [7, 2], uniforms, attention)
-    assert isinstance(sampled, Rollouts) and sampled.tokens.device.type == "meta"
+    sampled = sample_rows(model, prompts, rollouts, length, [7, 2], uniforms, attentions)
+    sampled = FullRollouts(**vars(sampled))
+    assert sampled.tokens.device.type == "meta"
     outcome = maze.walk(grids, sampled.tokens)
     logp, entropy = policy.score(prompts, sampled, entropy_gradient=True)
     (policy_gradient(logp.sum(2), outcome.right.float()) - entropy).backward()
-    assert sampled.rows == mazes * (1 + rollouts * (length - 1))
     assert all(weight.grad.device.type == "meta" for weight in model.parameters())
 
 
@@ -117,8 +119,10 @@ class Waits(TorchDispatchMode):
         return func(*args, **kwargs or {})
 
 
-def test_a_step_of_mazes_waits_twice_for_which_are_scored_and_a_planted_wait_is_seen(monkeypatch):
-    """Outside of the optimizer, whose counters are on the host."""
+def test_a_step_of_mazes_waits_for_what_is_scored_alone_and_a_planted_wait_is_seen(monkeypatch):
+    """Twice for which mazes, once for how many tokens. Outside of the optimizer, whose counters are
+    on the host.
+    """
 
     def waits_a_step() -> int:
         config = experiment("maze").configure("smoke", {"estimator": "maxrl", "steps": 4})
@@ -136,7 +140,7 @@ def test_a_step_of_mazes_waits_twice_for_which_are_scored_and_a_planted_wait_is_
     with Waits() as stream:  # drawing mazes
         maze.maze_stream(config, 4, "mazes", CPU).at(1)
     drawn = stream.count
-    assert waits_a_step() == 2
+    assert waits_a_step() == 3
 
     def waiting(*given, real=maze.policy_gradient):
         loss = real(*given)
@@ -144,7 +148,7 @@ def test_a_step_of_mazes_waits_twice_for_which_are_scored_and_a_planted_wait_is_
         return loss
 
     monkeypatch.setattr(maze, "policy_gradient", waiting)
-    assert waits_a_step() == 3
+    assert waits_a_step() == 4
 
 
 def test_no_copy_of_weights_survives_inside_autocast_where_a_graph_would_read_it_for_ever():

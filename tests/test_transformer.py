@@ -9,6 +9,7 @@ from dataclasses import asdict
 from functools import partial
 from types import FunctionType
 
+import flash_by_products
 import pytest
 import torch
 from refusals import refusal
@@ -18,8 +19,11 @@ from torch._dynamo.utils import counters
 from torch._functorch.aot_autograd import make_boxed_func
 
 from lab.toy import fused_attention, transformer
-from lab.toy.fused_attention import attend_fused
+from lab.toy.fused_attention import FUSED, attend_fused
 from lab.toy.transformer import (
+    PLAIN,
+    Attentions,
+    Packed,
     Transformer,
     TransformerConfig,
     attend,
@@ -118,44 +122,50 @@ def parts(problems, trees, queries, keys, heads, shared, head, length):
     return q, (of_prompts, values), k, v
 
 
-@pytest.mark.parametrize("attention", [attend, attend_fused])
 @pytest.mark.parametrize("heads, shared", [(4, 2), (4, 1), (3, 3)])
 @pytest.mark.parametrize("queries, causal", [(5, True), (4, False), (1, False)])
 def test_attention_in_two_parts_is_ordinary_attention_on_joined_keys(
-    attention, heads, shared, queries, causal
+    heads, shared, queries, causal, monkeypatch
 ):
     """Two problems, three trees in each."""
     q, prompt, k, v = parts(2, 3, queries, 5, heads, shared, 6, 7)
     seen = torch.ones(queries, 5, dtype=torch.bool)
     expected = attention_by_hand(q, prompt, k, v, seen.tril() if causal else seen)
-    found = attention(q, prompt, k, v, causal)
+    found = attend(q, prompt, k, v, causal)
     assert torch.allclose(found, expected, atol=1e-6)
-    with torch.no_grad():  # a single query then takes a way of its own
-        assert torch.allclose(attention(q, prompt, k, v, causal), expected, atol=1e-6)
     if queries > 1:
-        assert (found - attention(q, prompt, k, v, not causal)).abs().max() > 0.05
+        assert (found - attend(q, prompt, k, v, not causal)).abs().max() > 0.05
+        return
+    fused = attend_fused(q, prompt, k, v)
+    assert torch.allclose(fused, expected, atol=1e-6)
+    monkeypatch.setattr(fused_attention, "MOST_BLOCKS", 5)  # that a kernel has: in parts
+    assert torch.allclose(attend_fused(q, prompt, k, v), fused, atol=1e-12)
 
 
-@pytest.mark.parametrize("queries, causal", [(4, True), (3, False), (1, False)])
-@pytest.mark.parametrize("heads, shared", [(4, 2), (2, 2)])
-def test_fused_attention_has_the_gradients_of_ordinary_attention(queries, causal, heads, shared):
-    q, prompt, k, v = parts(2, 2, queries, 4, heads, shared, 6, 5)
+LENGTHS = torch.tensor([[4, 0, 2], [0, 0, 0], [1, 4, 3]])
+PLACES = (torch.arange(4) < LENGTHS[..., None]).flatten().nonzero()[:, 0]
+PACKED = Packed(PLACES, LENGTHS, 4)
+
+
+@pytest.mark.parametrize("heads, shared", [(4, 2), (2, 2), (4, 1)])
+def test_packed_rollouts_are_attended_to_as_padded_ones_with_the_same_gradients(
+    heads, shared, monkeypatch
+):
+    """Rollouts of any lengths, and a problem whose rollouts have no tokens at all."""
+    flash_by_products.install(monkeypatch)
+    q, prompt, k, v = parts(3, 3, 4, 4, heads, shared, 6, 5)
     leaves = [part.requires_grad_() for part in (q, *prompt, k, v)]
-    ours, ordinary = (of(q, prompt, k, v, causal) for of in (attend_fused, attend))
-    along = torch.randn_like(q)
-    for found, expected in zip(
-        torch.autograd.grad((ours * along).sum(), leaves),
-        torch.autograd.grad((ordinary * along).sum(), leaves),
-        strict=True,
-    ):
-        assert expected.abs().max() > 0.1 and torch.allclose(found, expected, atol=1e-5)
-
-
-def test_more_rollouts_than_a_kernel_has_blocks_are_attended_to_in_parts(monkeypatch):
-    given = *parts(2, 3, 4, 4, 4, 2, 6, 5), True
-    usual = attend_fused(*given)
-    monkeypatch.setattr(fused_attention, "MOST_BLOCKS", 5)
-    assert torch.allclose(attend_fused(*given), usual, atol=1e-12)
+    rows = [part.flatten(0, 2)[PLACES] for part in (q, k, v)]
+    by_hand = attention_by_hand(q, prompt, k, v, torch.ones(4, 4, dtype=torch.bool).tril())
+    expected = by_hand.flatten(0, 2)[PLACES]
+    along = torch.randn_like(expected)
+    gradients = torch.autograd.grad((expected * along).sum(), leaves, retain_graph=True)
+    for attentions in (PLAIN, FUSED):
+        found = attentions.of_packed(rows[0], prompt, *rows[1:], PACKED)
+        assert torch.allclose(found, expected, atol=1e-6)
+        ours = torch.autograd.grad((found * along).sum(), leaves, retain_graph=True)
+        for mine, theirs in zip(ours, gradients, strict=True):
+            assert theirs.abs().max() > 0.1 and torch.allclose(mine, theirs, atol=1e-5)
 
 
 # --- What is compiled on a GPU ------------------------------------------------------------------
@@ -174,6 +184,13 @@ def compiler(monkeypatch):
     torch._dynamo.reset()
     with torch._dynamo.config.patch(disable=False):
         yield
+
+
+def unchecked(fused):
+    """FUSED or PLAIN, without checks of shapes; `compiler` comes before it."""
+    if fused:
+        return Attentions(fused_attention.attend_fused, fused_attention.attend_packed_fused)
+    return Attentions(transformer.attend, transformer.attend_packed)
 
 
 def region_counter(seen):
@@ -196,27 +213,28 @@ def region_counter(seen):
     return aot_autograd(fw_compiler=counting("forward"), bw_compiler=counting("backward"))
 
 
-def updated(model, tokens, attention):
-    """Hidden states of an update: of prompts, and of rollouts, four of each; after its gradient."""
+def updated(model, tokens, attentions):
+    """Hidden states of an update: of prompts, and of rollouts, three of each, with its gradient."""
     hidden, cache = model.prefill(tokens)
-    follow = model.follow(tokens.reshape(3, 4, 5), cache, attention)
+    packed = Packed(PLACES.to(tokens.device), LENGTHS.to(tokens.device), 4)
+    follow = model.follow(tokens.flatten()[packed.places], packed, cache, attentions)
     sum(model.logits(x).log_softmax(-1)[..., 3].sum() for x in (hidden, follow)).backward()
     return hidden, follow
 
 
-@pytest.mark.parametrize("attention", ["attend", "attend_fused"])
+@pytest.mark.parametrize("fused", [False, True])
 def test_a_compiled_update_is_the_plain_one_in_a_region_for_prompts_and_one_for_rollouts(
-    attention, compiler, monkeypatch
+    fused, compiler, monkeypatch
 ):
+    flash_by_products.install(monkeypatch)
     seen = []
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=region_counter(seen)))
     counters.clear()
     models = [perturbed(Transformer(TINY)) for _ in range(2)]
     compile_transformer(models[1])
-    chosen = {"attend": transformer.attend, "attend_fused": fused_attention.attend_fused}
     found = []
     for model in models:
-        states = updated(model, tokens_for(TINY), chosen[attention])
+        states = updated(model, tokens_for(TINY), unchecked(fused))
         found.append([*states, *(weight.grad for weight in model.parameters())])
     for plain, compiled in zip(*found, strict=True):
         assert plain.abs().max() > 0 and torch.allclose(plain, compiled, rtol=1e-4, atol=1e-5)
@@ -229,12 +247,11 @@ def test_the_kernels_of_a_gpu_lie_inside_the_two_regions(compiler, monkeypatch):
     """On the device meta, which has shapes alone."""
     seen = []
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=region_counter(seen)))
-    monkeypatch.setattr(fused_attention, "on_gpu", lambda x: True)
     monkeypatch.setattr(transformer, "type_for_products", lambda x: x.dtype)  # it knows no meta
     model = Transformer(TransformerConfig(32, 2, 4, 2, 40, 12, 32)).to("meta", torch.bfloat16)
     compile_transformer(model)
     tokens = torch.zeros(3, 20, dtype=torch.int64, device="meta")
-    updated(model, tokens, fused_attention.attend_fused)
+    updated(model, tokens, unchecked(fused=True))
     assert all(weight.grad is not None for weight in model.parameters())
     # Of two layers, each with a kernel for prompts and one for rollouts; `prefill` on a device
     # without fused attention has none.
@@ -258,7 +275,7 @@ def test_a_long_process_meets_few_shapes(half, compiler, monkeypatch):
     model = Transformer(TINY)
     monkeypatch.setattr(torch, "compile", counted)
     compile_transformer(model)
-    attention = fused_attention.attend_fused if half else transformer.attend
+    flash_by_products.install(monkeypatch)
     for gradients in (True, False):
         precision = torch.autocast("cpu", torch.bfloat16) if half else nullcontext()
         with torch.set_grad_enabled(gradients), precision:
@@ -269,9 +286,11 @@ def test_a_long_process_meets_few_shapes(half, compiler, monkeypatch):
             for mazes in (6, 3, 1, 5):
                 prompts = model.read(torch.zeros(mazes, 9, dtype=torch.int64))
                 for scored in {mazes, max(1, mazes - 2), 1}:
-                    few, tokens = prompts.of(torch.arange(scored)), torch.zeros(scored, 4, 6)
+                    few, lengths = prompts.of(torch.arange(scored)), torch.full((scored, 4), 6)
+                    packed = Packed(torch.arange(24 * scored), lengths, 6)
                     if gradients:
-                        model.follow(tokens.long(), few.cache, attention)
+                        tokens = torch.zeros(24 * scored, dtype=torch.int64)
+                        model.follow(tokens, packed, few.cache, unchecked(half))
     assert len(compiled) == 4 and max(compiled.values()) < 8, compiled
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lab.configurations.toy_worlds import ImagesConfig, MazeConfig
 from lab.losses import policy_gradient
-from lab.toy.fused_attention import attend_fused
+from lab.toy.fused_attention import FUSED
 from lab.toy.image_data import TEST_BATCH
 from lab.toy.maze_env import DONE, EOS, Mazes
 from lab.toy.maze_policy import (
@@ -20,7 +20,7 @@ from lab.toy.maze_policy import (
     transformer_config,
 )
 from lab.toy.resnet import fresh_network
-from lab.toy.transformer import PromptAttention, Prompts, Transformer, attend
+from lab.toy.transformer import PLAIN, Attentions, Packed, Prompts, Transformer
 from lab.toy.tree_sampling import Rollouts, sample_rows
 from lab.training.costs import CONTEXT, GIB, Costs
 from lab.training.counter import count, count_tokens, weight_bytes
@@ -29,8 +29,17 @@ from lab.training.counter import count, count_tokens, weight_bytes
 class FakePolicy(MazePolicy):
     """A policy of tensors without content, on the CPU, which attends as on a GPU."""
 
-    def attention(self, prompts: Prompts) -> PromptAttention:
-        return attend_fused if self.config.precision == "bfloat16" else attend
+    def attentions(self, prompts: Prompts) -> Attentions:
+        return FUSED if self.config.precision == "bfloat16" else PLAIN
+
+
+class FullRollouts(Rollouts):
+    """Rollouts without content, each counted at its full length."""
+
+    def packed(self) -> Packed:
+        follows = self.mask[:, :, 1:]
+        places = torch.arange(follows.numel(), device=follows.device)
+        return Packed(places, follows.sum(2), follows.shape[2])
 
 
 def of_mazes(config: MazeConfig) -> Costs | None:
@@ -60,15 +69,15 @@ def of_mazes(config: MazeConfig) -> Costs | None:
         policy = fake(batch, length)
         uniforms = torch.zeros(batch, rollouts, length)
         prompts = policy.read(policy.evaluation_set)
-        attention = policy.attention(prompts)
+        attentions = policy.attentions(prompts)
         with policy.autocast():
-            sample_rows(policy.model, prompts, rollouts, length, [DONE, EOS], uniforms, attention)
+            sample_rows(policy.model, prompts, rollouts, length, [DONE, EOS], uniforms, attentions)
 
     def update() -> None:
         policy = fake(part, length)
         tokens = torch.zeros(part, rollouts, length, dtype=torch.int64)
         truncated = torch.zeros(part, rollouts, dtype=torch.bool)
-        sampled = Rollouts(tokens, tokens.bool(), tokens.float(), tokens, truncated, None)
+        sampled = FullRollouts(tokens, tokens.bool(), tokens.float(), tokens, truncated, None)
         logp = policy.score(policy.read(policy.evaluation_set), sampled)[0].sum(2)
         policy_gradient(logp, logp.detach()).backward()
 

@@ -1,4 +1,5 @@
-"""`lab.toy.transformer.attend` by FlashAttention's kernels: no attention weight reaches memory.
+"""Attention of `lab.toy.transformer.PLAIN` by FlashAttention's kernels: no attention weight reaches
+memory, and no padding is read.
 
 A query attends to the prompt of its problem and to its own rollout. Each part is one call of a
 fused kernel, which returns its output O and the logarithm L of its normaliser. The two are one
@@ -16,14 +17,14 @@ keys, values and O, where `attend` keeps the weights, "heads x queries x (prompt
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-from lab.shapes import Float
-from lab.toy.transformer import Keys, KeysAndValues, Queries
+from lab.shapes import Float, Int
+from lab.toy.transformer import Attentions, Keys, KeysAndValues, Packed, Queries
 
 aten = torch.ops.aten
 MOST_BLOCKS = 65_535  # that a kernel has side by side, in CUDA's second and third direction
@@ -47,79 +48,40 @@ def on_gpu(x: Tensor) -> bool:
     return x.is_cuda
 
 
-def attend_fused(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys, causal: bool) -> Queries:
-    """What `lab.toy.transformer.attend` computes; on a CPU by its fused kernel, for tests."""
+# --- The last token of each rollout, without gradients --------------------------------------------
+
+
+def attend_fused(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys) -> Queries:
+    """`lab.toy.transformer.attend` of one query a rollout, without gradients.
+
+    Heads that share keys and values are queries of one: so these are read where they lie, once.
+    """
     most = MOST_BLOCKS // max(len(q), k.shape[3])
     if q.shape[1] > most:
         parts = zip(*(x.split(most, dim=1) for x in (q, k, v)), strict=True)
-        return torch.cat([attend_fused(q, prompt, k, v, causal) for q, k, v in parts], dim=1)
-    if q.shape[2] == 1 and not torch.is_grad_enabled():
-        return _attend_once(q, prompt, k, v)
-    return _FusedAttention.apply(q, *prompt, k, v, causal)
-
-
-class _FusedAttention(torch.autograd.Function):
-    """Attention in two parts, of which each has every head of queries its own keys and values."""
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        q: Tensor,
-        prompt_keys: Tensor,
-        prompt_values: Tensor,
-        k: Tensor,
-        v: Tensor,
-        causal: bool,
-    ) -> Tensor:
-        ctx.causal = causal
-        prompt_part = _part(_by_problem(q), prompt_keys, prompt_values)
-        own_part = _part(*map(_by_rollout, (q, k, v)))
-        prompt_out, prompt_log, prompt_rest = _forward(*prompt_part, False)
-        own_out, own_log, own_rest = _forward(*own_part, causal)
-        prompt_out, own_out = _of_prompts(prompt_out, q), _of_rollouts(own_out, q)
-        prompt_log, own_log = _of_prompts(prompt_log, q), _of_rollouts(own_log, q)
-        out = torch.lerp(own_out, prompt_out, _share(prompt_log, own_log, q.dtype))
-        log = torch.logaddexp(prompt_log, own_log)
-        ctx.save_for_backward(q, prompt_keys, prompt_values, k, v, out, log)
-        ctx.rest = prompt_rest, own_rest
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        q, prompt_keys, prompt_values, k, v, out, log = ctx.saved_tensors
-        prompt_rest, own_rest = ctx.rest
-        whole = gradient.contiguous(), out, log
-        part = _part(_by_problem(q), prompt_keys, prompt_values)
-        prompt_q, *prompt_grads = _backward(part, map(_by_problem, whole), prompt_rest, False)
-        part = _part(*map(_by_rollout, (q, k, v)))
-        own_q, *own_grads = _backward(part, map(_by_rollout, whole), own_rest, ctx.causal)
-        q_grad = _of_prompts(prompt_q, q) + _of_rollouts(own_q, q)
-        # The heads that share keys and values add up.
-        shared = prompt_keys.shape[1]
-        prompt_grads = [x.unflatten(1, (shared, -1)).sum(2) for x in prompt_grads]
-        own_grads = [_of_rollouts(x.unflatten(1, (shared, -1)).sum(2), q) for x in own_grads]
-        return q_grad, *prompt_grads, *own_grads, None
-
-
-def _attend_once(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys) -> Queries:
-    """One query a rollout, without gradients: heads that share keys and values are its queries.
-
-    So keys and values are read where they lie, for all of these heads at once.
-    """
+        return torch.cat([attend_fused(q, prompt, k, v) for q, k, v in parts], dim=1)
     shared = k.shape[3]
     # "problems kv_heads trees group head_size"; a rollout's keys are those of a head of its own,
     # because `sample_rows` keeps them in this order.
     grouped = q.squeeze(2).unflatten(2, (shared, -1)).transpose(1, 2).contiguous()
     own_keys, own_values = (x.permute(0, 3, 1, 2, 4).flatten(1, 2) for x in (k, v))
-    prompt_out, prompt_log, _ = _forward(grouped.flatten(2, 3), *prompt, False)
+    prompt_out, prompt_log = _few_problems(grouped.flatten(2, 3), *prompt)
     own_out, own_log = _few_keys(grouped.flatten(1, 2), own_keys, own_values)
     share = _share(prompt_log.view(grouped.shape[:-1]), own_log.view(grouped.shape[:-1]), q.dtype)
     out = torch.lerp(own_out.view_as(grouped), prompt_out.view_as(grouped), share)
     return out.transpose(1, 2).reshape(q.shape)
 
 
+def _few_problems(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Output and logarithm of the normaliser, of a few heads with many queries and keys each."""
+    if on_gpu(q):
+        k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], 1) for x in (k, v))
+        return aten._scaled_dot_product_flash_attention(q, k, v)[:2]
+    return aten._scaled_dot_product_flash_attention_for_cpu(q, k, v)
+
+
 def _few_keys(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    """What `_forward` computes, for thousands of heads with a few queries and keys each.
+    """Output and logarithm of the normaliser, of thousands of heads with a few queries and keys.
 
     By products of matrices: a fused kernel pads each head to a tile of queries and takes twice as
     long (175 to 185 us against 60 to 100 for 8,192 heads on an H200).
@@ -141,56 +103,111 @@ def _share(
     return (prompt_log - own_log).sigmoid()[..., None].to(dtype)
 
 
-def _part(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries, keys and values "batch heads _ head_size": keys for every head of queries."""
-    group = q.shape[1] // k.shape[1]
-    return q, k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+# --- All tokens of rollouts, with gradients -------------------------------------------------------
+
+# Queries, and keys or values, of sequences that stand one after another; and, as int32, where each
+# of these begins and the last one ends.
+QueryRows = Float[Tensor, "tokens heads head_size"]
+KeyRows = Float[Tensor, "keys kv_heads head_size"]
+Ends = Int[Tensor, " sequences_and_one"]
 
 
-def _by_problem(x: Tensor) -> Tensor:
-    """From "problems trees queries heads ..." to "problems heads (trees queries) ..."."""
-    return x.flatten(1, 2).transpose(1, 2)
+class Part(NamedTuple):
+    """Which keys a kernel's queries see: those of their sequence, if `causal` up to their own."""
+
+    query_ends: Ends
+    key_ends: Ends
+    most_queries: int  # of a sequence, or more
+    most_keys: int
+    causal: bool
 
 
-def _by_rollout(x: Tensor) -> Tensor:
-    """From "problems trees queries heads ..." to "(problems trees) heads queries ..."."""
-    return x.flatten(0, 1).transpose(1, 2)
+def attend_packed_fused(
+    q: QueryRows, prompt: KeysAndValues, k: KeyRows, v: KeyRows, packed: Packed
+) -> QueryRows:
+    """What `lab.toy.transformer.attend_packed` computes."""
+    problems, rollouts = packed.lengths.shape
+    length = prompt[0].shape[2]
+    # Of more than one query, since a kernel for one at most takes another layout.
+    longest = packed.longest + 1
+    ends = F.pad(packed.lengths.flatten().cumsum(0), (1, 0)).int()
+    prompt_ends = torch.arange(
+        0, (problems + 1) * length, length, dtype=ends.dtype, device=q.device
+    )
+    keys, values = (x.transpose(1, 2).flatten(0, 1) for x in prompt)
+    sizes = rollouts * longest, length, longest
+    every = ends[::rollouts].contiguous(), prompt_ends, ends
+    return _FusedAttention.apply(sizes, q, keys, values, k, v, *every)
 
 
-def _of_prompts(x: Tensor, q: Tensor) -> Tensor:
-    """The opposite of `_by_problem`."""
-    return x.transpose(1, 2).unflatten(1, q.shape[1:3])
+FUSED = Attentions(attend_fused, attend_packed_fused)
 
 
-def _of_rollouts(x: Tensor, q: Tensor) -> Tensor:
-    """The opposite of `_by_rollout`."""
-    return x.transpose(1, 2).unflatten(0, q.shape[:2])
+class _FusedAttention(torch.autograd.Function):
+    """Attention in two parts, of which each has keys and values for some heads of queries."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        sizes: tuple[int, int, int],
+        q: Tensor,
+        prompt_keys: Tensor,
+        prompt_values: Tensor,
+        k: Tensor,
+        v: Tensor,
+        *ends: Tensor,
+    ) -> Tensor:
+        of_prompt, of_own = _parts(sizes, *ends)
+        prompt_out, prompt_log, prompt_rest = flash_forward(
+            q, prompt_keys, prompt_values, of_prompt
+        )
+        own_out, own_log, own_rest = flash_forward(q, k, v, of_own)
+        out = torch.lerp(own_out, prompt_out, _share(prompt_log.T, own_log.T, q.dtype))
+        log = torch.logaddexp(prompt_log, own_log)
+        ctx.save_for_backward(q, prompt_keys, prompt_values, k, v, out, log, *ends)
+        ctx.rest = sizes, prompt_rest, own_rest
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        q, prompt_keys, prompt_values, k, v, out, log, *ends = ctx.saved_tensors
+        sizes, prompt_rest, own_rest = ctx.rest
+        of_prompt, of_own = _parts(sizes, *ends)
+        whole = gradient.contiguous(), out, log
+        given = q, prompt_keys, prompt_values
+        prompt_q, *prompt_grads = flash_backward(whole, given, of_prompt, prompt_rest)
+        own_q, *own_grads = flash_backward(whole, (q, k, v), of_own, own_rest)
+        return None, prompt_q + own_q, *prompt_grads, *own_grads, None, None, None
 
 
-def _forward(
-    q: Tensor, k: Tensor, v: Tensor, causal: bool
-) -> tuple[Tensor, Tensor, tuple[Any, ...]]:
-    """A fused kernel's output, the logarithm of its normaliser, and what its backward pass asks."""
-    if on_gpu(q):
-        out, log, *rest, _ = aten._scaled_dot_product_flash_attention(q, k, v, 0.0, causal)
-        return out, log, tuple(rest)
-    out, log = aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, causal)
-    return out, log, ()
+def _parts(
+    sizes: tuple[int, int, int], problem_ends: Tensor, prompt_ends: Tensor, ends: Tensor
+) -> tuple[Part, Part]:
+    """Prompts, seen by all rollouts of their problems, and the rollouts themselves."""
+    of_problem, length, longest = sizes
+    of_prompt = Part(problem_ends, prompt_ends, of_problem, length, False)
+    return of_prompt, Part(ends, ends, longest, longest, True)
 
 
-def _backward(
-    part: tuple[Tensor, ...], whole: Iterable[Tensor], rest: tuple[Any, ...], causal: bool
-) -> tuple[Tensor, Tensor, Tensor]:
+def flash_forward(
+    q: QueryRows, k: KeyRows, v: KeyRows, part: Part
+) -> tuple[QueryRows, Float[Tensor, "heads tokens"], tuple[Tensor, ...]]:
+    """The kernel's output, the logarithm of its normaliser, and what its backward pass asks."""
+    out, log, *rest, _ = aten._flash_attention_forward(q, k, v, *part[:4], 0.0, part.causal, False)
+    return out, log, tuple(rest)
+
+
+def flash_backward(
+    whole: tuple[Tensor, ...],
+    given: tuple[QueryRows, KeyRows, KeyRows],
+    part: Part,
+    rest: tuple[Tensor, ...],
+) -> tuple[QueryRows, KeyRows, KeyRows]:
     """The gradients of a part's queries, keys and values.
 
     `whole` holds the gradient, the output and the logarithm of the normaliser of both parts.
     """
     gradient, out, log = whole
-    if on_gpu(gradient):
-        *lengths, seed, offset = rest
-        return aten._scaled_dot_product_flash_attention_backward(
-            gradient, *part, out, log.contiguous(), *lengths, 0.0, causal, seed, offset
-        )
-    return aten._scaled_dot_product_flash_attention_for_cpu_backward(
-        gradient, *part, out, log, 0.0, causal
+    return aten._flash_attention_backward(
+        gradient, *given, out, log, *part[:4], 0.0, part.causal, *rest
     )

@@ -21,15 +21,15 @@ from lab.mathematics.metrics import exact_pass_at_k, pass_at_k
 from lab.mathematics.stopping import StoppingRule
 from lab.shapes import Float, Int
 from lab.toy import maze_env
-from lab.toy.fused_attention import attend_fused, has_fused_attention
+from lab.toy.fused_attention import FUSED, has_fused_attention
 from lab.toy.maze_env import DONE, EOS, OUTCOMES, PAD, UP, Mazes, MazeStream, walk
 from lab.toy.maze_likelihood import RightAnswers, find_right_answers
 from lab.toy.transformer import (
-    PromptAttention,
+    PLAIN,
+    Attentions,
     Prompts,
     Transformer,
     TransformerConfig,
-    attend,
     compile_transformer,
 )
 from lab.toy.tree_sampling import (
@@ -76,9 +76,9 @@ class MazePolicy:
         # No cache of weights: a captured graph would keep reading those of its first step.
         return torch.autocast(self.device.type, torch.bfloat16, enabled=half, cache_enabled=False)
 
-    def attention(self, prompts: Prompts) -> PromptAttention:
+    def attentions(self, prompts: Prompts) -> Attentions:
         """How rollouts that have rows of their own attend to these prompts."""
-        return attend_fused if has_fused_attention(prompts.cache[0][0]) else attend
+        return FUSED if has_fused_attention(prompts.cache[0][0]) else PLAIN
 
     def read(self, mazes: Mazes) -> Prompts:
         """The prompts of mazes, read in the policy's precision."""
@@ -97,13 +97,15 @@ class MazePolicy:
         with self.autocast():
             if self.device.type != "cuda":
                 return sample_tree(self.model, prompts, rollouts, length, ends, uniforms)
-            attention = self.attention(prompts)
+            attentions = self.attentions(prompts)
             # Not a graph of plain attention: its keys are laid out anew for every token, and none
             # of that memory returns before the end of the recording (128 GiB at 17x17).
-            if uniforms is None or attention is attend:
-                return sample_rows(self.model, prompts, rollouts, length, ends, uniforms, attention)
+            if uniforms is None or attentions is PLAIN:
+                return sample_rows(
+                    self.model, prompts, rollouts, length, ends, uniforms, attentions
+                )
             sampler = self.graph_samplers.setdefault(uniforms.shape, CUDAGraphSampler())
-            return sampler(self.model, prompts, rollouts, length, ends, uniforms, attention)
+            return sampler(self.model, prompts, rollouts, length, ends, uniforms, attentions)
 
     @torch.no_grad()
     def sample_until(
@@ -164,7 +166,7 @@ class MazePolicy:
         Gradients flow through the entropy only with `entropy_gradient`.
         """
         with self.autocast():
-            logits = rollout_logits(self.model, prompts, rollouts, self.attention(prompts))
+            logits = rollout_logits(self.model, prompts, rollouts, self.attentions(prompts))
             rows = logits.log_softmax(-1)
         logp = rows[rollouts.logit_rows, rollouts.tokens] * rollouts.mask
         # Of the distribution that each token is drawn from, in nats.

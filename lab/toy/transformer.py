@@ -8,6 +8,7 @@ share the keys and values of its prompt, which are computed once a problem, and 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MethodType
@@ -55,8 +56,22 @@ class Prompts(NamedTuple):
         return self.map(lambda tensor: tensor[chosen])
 
 
-# `attend`, or a faster function of the same arguments that computes the same.
-PromptAttention = Callable[[Tensor, KeysAndValues, Tensor, Tensor, bool], Tensor]
+class Packed(NamedTuple):
+    """Where the tokens of rollouts stand that are read one after another, without padding."""
+
+    places: Int[Tensor, " tokens"]  # in a table "problems rollouts longest", whose axes are one
+    lengths: Int[Tensor, "problems rollouts"]
+    longest: int
+
+
+class Attentions(NamedTuple):
+    """How rollouts with rows of their own attend to their prompt and themselves: `PLAIN`, or
+    faster functions that compute the same.
+    """
+
+    of_last: Callable[[Tensor, KeysAndValues, Tensor, Tensor], Tensor]  # see `attend`
+    of_packed: Callable[[Tensor, KeysAndValues, Tensor, Tensor, Packed], Tensor]
+
 
 RMS_NORM_EPS = 1e-6
 ROPE_THETA = 1e6
@@ -293,18 +308,18 @@ class Transformer(nn.Module):
 
     def follow(
         self,
-        tokens: Int[Tensor, "problems trees length"],
+        tokens: Int[Tensor, " tokens"],
+        packed: Packed,
         cache: PromptCache,
-        attention: PromptAttention,
-    ) -> Float[Tensor, "problems trees length width"]:
+        attentions: Attentions,
+    ) -> Float[Tensor, "tokens width"]:
         """The hidden states of whole rollouts, of which each has its own rows, after prompts."""
 
         def causal(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-            return attention(q, cache[layer], k, v, True)
+            return attentions.of_packed(q, cache[layer], k, v, packed)
 
         prompt_length = cache[0][0].shape[2]
-        positions = prompt_length + torch.arange(tokens.shape[2], device=tokens.device)
-        return self(tokens, positions.expand_as(tokens), causal)
+        return self(tokens, prompt_length + packed.places % packed.longest, causal)
 
 
 def compile_transformer(model: Transformer) -> None:
@@ -326,7 +341,7 @@ def compile_transformer(model: Transformer) -> None:
         setattr(model, method.__name__, MethodType(compiled, model))  # of a copy, the copy's own
 
 
-def attend(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys, causal: bool) -> Queries:
+def attend(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys, causal: bool = False) -> Queries:
     """Attention to the prompt of a problem and to tokens of its rollouts, one softmax over both.
 
     All queries of a problem see its `prompt`. If `causal`, query i sees the first i + 1 keys `k` of
@@ -350,6 +365,27 @@ def attend(q: Queries, prompt: KeysAndValues, k: Keys, v: Keys, causal: bool) ->
         enable_gqa=True,
     )
     return out.unflatten(0, q.shape[:2]).transpose(2, 3)
+
+
+def attend_packed(
+    q: Float[Tensor, "tokens heads head_size"],
+    prompt: KeysAndValues,
+    k: Float[Tensor, "tokens kv_heads head_size"],
+    v: Float[Tensor, "tokens kv_heads head_size"],
+    packed: Packed,
+) -> Float[Tensor, "tokens heads head_size"]:
+    """`attend` of rollouts whose tokens stand one after another: each sees those before it."""
+    table = *packed.lengths.shape, packed.longest
+
+    def padded(x: Tensor) -> Tensor:
+        rows = x.new_zeros(math.prod(table), *x.shape[1:]).index_copy(0, packed.places, x)
+        return rows.unflatten(0, table)
+
+    out = attend(padded(q), prompt, padded(k), padded(v), causal=True)
+    return out.flatten(0, 2)[packed.places]
+
+
+PLAIN = Attentions(attend, attend_packed)
 
 
 def rotations(

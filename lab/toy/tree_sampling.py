@@ -26,7 +26,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from lab.shapes import Bool, Float, Int
-from lab.toy.transformer import PromptAttention, Prompts, Transformer, attend
+from lab.toy.transformer import PLAIN, Attentions, Packed, Prompts, Transformer
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,16 @@ class Rollouts:
         return self.mask[:, :, 0].sum(1)
 
     @property
-    def rows(self) -> int:
+    def rows(self) -> int | Int[Tensor, ""]:
         """The number of rows of `rollout_logits`."""
-        own = self.tokens[:, :, 1:].numel() if self.tree is None else len(self.tree.tokens)
+        own = self.mask[:, :, 1:].sum() if self.tree is None else len(self.tree.tokens)
         return len(self.tokens) + own
+
+    def packed(self) -> Packed:
+        """Without a tree, the tokens that another follows. A GPU's host waits for their number."""
+        follows = self.mask[:, :, 1:]
+        places = follows.flatten().nonzero()[:, 0]
+        return Packed(places, follows.sum(2), follows.shape[2])
 
     def of(self, chosen: Int[Tensor, " chosen"]) -> Rollouts:
         """The rollouts of the `chosen` problems, ascending, as if no others had been sampled."""
@@ -64,7 +70,7 @@ class Rollouts:
             return self
         tokens, mask, logp = self.tokens[chosen], self.mask[chosen], self.logp[chosen]
         if self.tree is None:
-            rows = _independent_logit_rows(tokens)
+            rows = _independent_logit_rows(mask)
             few = replace(self, tokens=tokens, mask=mask, logp=logp, logit_rows=rows)
         else:
             few = share_prefixes(tokens, mask, logp)
@@ -359,11 +365,11 @@ def sample_rows(
     length: int,
     end_tokens: list[int],
     uniforms: Float[Tensor, "problems rollouts length"] | None,
-    attention: PromptAttention = attend,
+    attentions: Attentions = PLAIN,
 ) -> Rollouts:
     """Sample every rollout in a row of its own, in `length` steps of fixed shape.
 
-    The arguments are those of `sample_tree`, and the function that attends to the prompts.
+    The arguments are those of `sample_tree`, and how the rollouts attend.
     """
     problems = len(prompts.logits)
     device = prompts.logits.device
@@ -385,7 +391,7 @@ def sample_rows(
         keys, values = cache[layer].permute(0, 1, 3, 4, 2, 5)[:, :, :, : depth + 1]
         keys[:, :, depth] = k[:, :, 0]
         values[:, :, depth] = v[:, :, 0]
-        return attention(q, prompt_cache[layer], keys, values, False)
+        return attentions.of_last(q, prompt_cache[layer], keys, values)
 
     active = torch.ones(shape[:2], dtype=torch.bool, device=device)
     logits = prompts.logits[:, None].expand(-1, rollouts, -1)
@@ -403,20 +409,20 @@ def sample_rows(
             position = torch.full((problems, rollouts, 1), prompts.length + depth, device=device)
             stream = model(tokens[:, :, depth, None], position, attend_next)
             logits = model.logits(stream[:, :, 0])
-    logit_rows = _independent_logit_rows(tokens)
+    logit_rows = _independent_logit_rows(mask)
     return Rollouts(tokens, mask, logp, logit_rows, active, None, entropy)
 
 
 def _independent_logit_rows(
-    tokens: Int[Tensor, "problems rollouts length"],
+    mask: Bool[Tensor, "problems rollouts length"],
 ) -> Int[Tensor, "problems rollouts length"]:
-    """Row of `rollout_logits` for each token where no rollouts share a prefix.
+    """Row of `rollout_logits` for each token where no rollouts share a prefix; any for padding.
 
     The first token is drawn from its prompt's row, every other from that of the token before it.
     """
-    own = torch.arange(tokens[:, :, 1:].numel(), device=tokens.device).view_as(tokens[:, :, 1:])
-    prompt = torch.arange(len(tokens), device=tokens.device)[:, None, None]
-    return torch.cat((prompt.expand(-1, tokens.shape[1], 1), len(tokens) + own), 2)
+    own = mask[:, :, 1:].flatten().long().cumsum(0).view_as(mask[:, :, 1:])
+    prompt = torch.arange(len(mask), device=mask.device)[:, None, None]
+    return torch.cat((prompt.expand(-1, mask.shape[1], 1), len(mask) - 1 + own), 2)
 
 
 class CUDAGraphSampler:
@@ -438,7 +444,7 @@ class CUDAGraphSampler:
         length: int,
         end_tokens: list[int],
         uniforms: Float[Tensor, "problems rollouts length"],
-        attention: PromptAttention = attend,
+        attentions: Attentions = PLAIN,
     ) -> Rollouts:
         """The rollouts of `sample_rows` from the same arguments."""
         if self.graph is None:
@@ -446,7 +452,7 @@ class CUDAGraphSampler:
             self.inputs = _tensors(here, numbers)
 
             def sample() -> Rollouts:
-                return sample_rows(model, here, rollouts, length, end_tokens, numbers, attention)
+                return sample_rows(model, here, rollouts, length, end_tokens, numbers, attentions)
 
             # Capture requires that every kernel has run once before, on another stream.
             side_stream = torch.cuda.Stream()
@@ -467,18 +473,21 @@ def _tensors(prompts: Prompts, uniforms: Tensor) -> list[Tensor]:
 
 
 def rollout_logits(
-    model: Transformer, prompts: Prompts, rollouts: Rollouts, attention: PromptAttention = attend
+    model: Transformer, prompts: Prompts, rollouts: Rollouts, attentions: Attentions = PLAIN
 ) -> Float[Tensor, "rows vocabulary"]:
     """Logits after every prompt and every prefix of the rollouts, in one forward pass.
 
-    Gradients flow through the shared prompts too. `attention` is for rollouts without a tree.
+    Gradients flow through the shared prompts too. `attentions` are for rollouts without a tree.
     """
     tree = rollouts.tree
-    if rollouts.rows == len(prompts.logits):
-        return prompts.logits
     if tree is None:
-        tokens = rollouts.tokens[:, :, :-1]
-        stream = model.follow(tokens, prompts.cache, attention).flatten(0, 2)
+        packed = rollouts.packed()
+        if not len(packed.places):
+            return prompts.logits
+        tokens = rollouts.tokens[:, :, :-1].flatten()[packed.places]
+        stream = model.follow(tokens, packed, prompts.cache, attentions)
+    elif not len(tree.tokens):
+        return prompts.logits
     else:
         columns = _Columns(tree.problems, tree.slots, len(prompts.logits))
         bias = columns.bias(tree.visible, prompts.length)
