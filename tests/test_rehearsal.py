@@ -12,6 +12,7 @@ import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
+import flash_by_products
 import pytest
 from smoke_trainings import TINY
 
@@ -23,6 +24,7 @@ from lab.runs import contents, measurements, rehearsal
 from lab.runs.experiments import experiment, experiments
 from lab.runs.readiness import Finding
 from lab.runs.rehearsal import WAITING, Part, filled, measured_folder, parts, rehearse
+from lab.toy import fused_attention, maze_policy
 from lab.training.costs import CARDS, GIB
 
 README = Path(__file__).parents[1] / "README.md"
@@ -34,6 +36,7 @@ def test_all_parts_of_the_maze_are_measured_on_a_cpu_and_recorded(runs, forks, c
     measured = rehearse(only="maze")["parts"]
     assert list(measured) == [part.name for part in parts("smoke") if "maze" in part.name]
     assert measured["maze: device against CPU"]["largest_difference"] == 0.0
+    assert measured["maze: attention against plain"]["largest_relative_difference"] == 0.0
     resumed = measured["maze: killed and resumed"]
     assert resumed["records_equal"] is True and resumed["largest_difference_of_a_weight"] == 0.0
     steps = measured["maze smoke"]
@@ -43,6 +46,23 @@ def test_all_parts_of_the_maze_are_measured_on_a_cpu_and_recorded(runs, forks, c
     written = json.loads(path.read_text())
     assert written["parts"] == measured and written["commit"] and written["versions"]["torch"]
     assert str(path) in capsys.readouterr().out
+
+
+def test_a_wrong_gradient_of_fused_attention_ends_its_part(monkeypatch, tmp_path):
+    """FUSED by products of matrices, and with the gradient of each rollout's keys doubled."""
+    monkeypatch.setenv("LAB_DEVICE", "cpu")
+    flash_by_products.install(monkeypatch)
+    monkeypatch.setattr(maze_policy, "has_fused_attention", lambda keys: True)
+    given = "maze", "smoke", "1", str(tmp_path)
+    assert 0 < measurements.measure_attention(*given)["largest_relative_difference"] < 1e-4
+
+    def wrong(whole, given, part, rest):
+        of_queries, of_keys, of_values = flash_by_products.backward(whole, given, part, rest)
+        return of_queries, of_keys * (2 if part.causal else 1), of_values
+
+    monkeypatch.setattr(fused_attention, "flash_backward", wrong)
+    with pytest.raises(LabError, match="k_proj.weight by fused attention differs"):
+        measurements.measure_attention(*given)
 
 
 # --- What is planned ----------------------------------------------------------------------------

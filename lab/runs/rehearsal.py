@@ -66,7 +66,7 @@ class Part(NamedTuple):
     def parameters(self) -> dict[str, Any]:
         """What it changes in its preset."""
         chosen = experiment(self.experiment)
-        if self.kind in ("steps", "weights"):
+        if self.kind in ("steps", "weights", "attention"):
             changed = canary if self.kind == "weights" else cut
             return changed(chosen, self.scale, self.steps)
         return unsampled(chosen) if self.kind == "agreement" else {}
@@ -106,6 +106,7 @@ def parts(scale: str) -> list[Part]:
             for name in ("maze", "images", "gsm8k")
         ),
         *(_timed(Part(f"{name} {scale}", "steps", name, scale)) for name in presets),
+        _timed(Part("maze: attention against plain", "attention", "maze", scale)),
         _timed(Part("gsm8k: weights of the sampler", "weights", "gsm8k", scale)),
     ]
     return sorted(found, key=lambda part: part.estimate)
