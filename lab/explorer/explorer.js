@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 2d1ff186300e070b52f4f339a9e1113d3edfb9cb859ff5754174d4c0db6b788e
+// Built by `npm run build` from lab/explorer/front; sources sha256 74b719a95bcc51c35987666af6d47137169eb3b52b3688edafc17c0253ce4088
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -10175,17 +10175,22 @@ var Picture = class {
   }
 };
 var ChartPicture = class {
-  constructor(label2, spec) {
+  constructor(label2, spec, above = null) {
     this.chart = new Chart({ label: label2 });
     this.spec = spec;
     this.element = h("div", { class: "picture" }, this.chart.element);
     new ResizeObserver(() => this.draw()).observe(this.element);
+    if (!above) return;
+    this.above = new Picture(above.label, () => this.chart.spec ? above.paint(this.chart) : []);
+    this.above.element.style.height = this.chart.element.style.top = `${above.height}px`;
+    this.element.prepend(this.above.element);
   }
   draw() {
-    const { clientWidth: width, clientHeight: height } = this.element;
-    if (!width || !height) return;
+    const { clientWidth: width, clientHeight: whole } = this.element, height = whole - (this.above?.element.clientHeight ?? 0);
+    if (!width || height <= 0) return;
     Object.assign(this.chart, { height: height / width, least: 0 });
     this.chart.draw(this.spec());
+    this.above?.draw();
   }
 };
 var label = (words, x2, y, more = {}) => svg("text", { x: x2, y, ...more }, words);
@@ -12331,51 +12336,36 @@ var fan = {
 // scene_limit.js
 var SPEC = "maxrl";
 var RARE = 1e-3;
+var LOUD = figure(1 / RARE);
 var X = { kind: "log", domain: [1e-4, 1], label: "how often a problem is solved (pass rate p)" };
 var TALL = 18;
-var ROOM = 3 * TALL;
-var CELLS = 60;
+var CELLS = Array.from({ length: 60 }, (_, i2) => scaleOf(X).value((i2 + 0.5) / 60));
 var weight = (p, N2) => QUANTITIES.weight(new Grid(p), coefficients(resolve(ESTIMATORS, SPEC), N2));
 var heard2 = (p, N2) => weight(p, N2).map((w, i2) => w * p[i2]);
-var LinkedPicture = class extends ChartPicture {
-  constructor(words, spec, strips) {
-    super(words, spec);
-    this.strips = strips;
-    this.svg = svg("svg", { role: "img", "aria-label": "how often heard, how loud when heard, and their product" });
-    this.element.prepend(this.svg);
-    this.chart.element.style.top = `${ROOM}px`;
-  }
-  draw() {
-    const { clientWidth: width, clientHeight: height } = this.element;
-    if (!width || height <= ROOM) return;
-    Object.assign(this.chart, { height: (height - ROOM) / width, least: 0 });
-    this.chart.draw(this.spec());
-    for (const [name, value] of Object.entries({ width, height: ROOM, viewBox: `0 0 ${width} ${ROOM}` }))
-      this.svg.setAttribute(name, value);
-    const cells2 = Array.from({ length: CELLS }, (_, i2) => scaleOf(X).value((i2 + 0.5) / CELLS)), { left, width: wide } = this.chart.box;
-    this.svg.replaceChildren(
-      ...this.strips(cells2).flatMap(([words, strengths2], row2) => [
-        ...Array.from(
-          strengths2,
-          (strength, i2) => svg("rect", {
-            x: left + wide * i2 / CELLS,
-            y: row2 * TALL,
-            width: wide / CELLS,
-            height: TALL - 4,
-            class: "right",
-            "fill-opacity": Math.max(0, Math.min(1, strength)),
-            "shape-rendering": "crispEdges"
-            // no seams
-          })
-        ),
-        svg("rect", { x: left, y: row2 * TALL, width: wide, height: TALL - 4, fill: "none", class: "axis" }),
-        label(words, this.chart.x(RARE) + 6, row2 * TALL + 11, { class: "small over" })
-        // of problems there
-      ]),
-      svg("line", { x1: this.chart.x(RARE), x2: this.chart.x(RARE), y1: 0, y2: ROOM, class: "tick" })
-    );
-  }
-};
+function linked(chart, strips) {
+  const { left, width } = chart.box, rare = chart.x(RARE), wide = width / CELLS.length;
+  return [
+    ...strips.flatMap(([words, strengths2], row2) => [
+      ...Array.from(
+        strengths2,
+        (strength, i2) => svg("rect", {
+          x: left + wide * i2,
+          y: row2 * TALL,
+          width: wide,
+          height: TALL - 4,
+          class: "right",
+          "fill-opacity": Math.max(0, Math.min(1, strength)),
+          "shape-rendering": "crispEdges"
+          // no seams
+        })
+      ),
+      svg("rect", { x: left, y: row2 * TALL, width, height: TALL - 4, fill: "none", class: "axis" }),
+      label(words, rare + 6, row2 * TALL + 11, { class: "small over" })
+      // of problems there
+    ]),
+    svg("line", { x1: rare, x2: rare, y1: 0, y2: strips.length * TALL, class: "tick" })
+  ];
+}
 var limit2 = {
   name: "limit",
   short: "N and its limit",
@@ -12415,22 +12405,26 @@ var limit2 = {
       };
     };
     const loud = (w) => Math.log10(w) / 4;
-    const strips = (cells2) => {
+    const strips = (chart) => {
       const N2 = view.value, [rare] = heard2([RARE], N2);
-      return [
-        [`how often heard: ${percent2(rare, 1)}`, heard2(cells2, N2)],
-        ["× how loud when heard: 1,000", cells2.map((p2) => loud(1 / p2))],
-        [`= how hard it pulls: ${figure(rare / RARE)}`, weight(cells2, N2).map(loud)]
-      ];
+      return linked(chart, [
+        [`how often heard: ${percent2(rare, 1)}`, heard2(CELLS, N2)],
+        [`× how loud when heard: ${LOUD}`, CELLS.map((p2) => loud(1 / p2))],
+        [`= how hard it pulls: ${figure(rare / RARE)}`, weight(CELLS, N2).map(loud)]
+      ]);
     };
-    const picture2 = new LinkedPicture("weight by pass rate: the promise and what N tries give", spec, strips);
+    const picture2 = new ChartPicture("weight by pass rate: the promise and what N tries give", spec, {
+      height: 3 * TALL,
+      label: "how often heard, how loud when heard, and their product",
+      paint: strips
+    });
     return {
       picture: picture2.element,
       draw() {
         picture2.draw();
         const N2 = view.value;
         view.say(
-          `With ${N2} tries, a problem solved 1 time in 1,000 pulls ${figure(weight([RARE], N2)[0])} times as hard as one that is always solved, not 1,000 times. In the shaded part, below 1 in ${N2}, the line goes flat: rare and very rare problems look alike.`
+          `With ${N2} tries, a problem solved 1 time in ${LOUD} pulls ${figure(weight([RARE], N2)[0])} times as hard as one that is always solved, not ${LOUD} times. In the shaded part, below 1 in ${N2}, the line goes flat: rare and very rare problems look alike.`
         );
       }
     };

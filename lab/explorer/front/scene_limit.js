@@ -8,10 +8,10 @@ import { svg } from "./dom.js";
 
 const SPEC = "maxrl",
   RARE = 0.001,
+  LOUD = figure(1 / RARE),
   X = { kind: "log", domain: [1e-4, 1], label: "how often a problem is solved (pass rate p)" },
   TALL = 18, // pixels of a strip, with what is between two
-  ROOM = 3 * TALL,
-  CELLS = 60;
+  CELLS = Array.from({ length: 60 }, (_, i) => scaleOf(X).value((i + 0.5) / 60)); // pass rates along a strip
 
 /** The weight of pass rates p at N. */
 export const weight = (p, N) => QUANTITIES.weight(new Grid(p), coefficients(resolve(ESTIMATORS, SPEC), N));
@@ -19,44 +19,29 @@ export const weight = (p, N) => QUANTITIES.weight(new Grid(p), coefficients(reso
 /** How often problems of pass rates p are heard: their weight over how loud they are then, 1/p. */
 export const heard = (p, N) => weight(p, N).map((w, i) => w * p[i]);
 
-/** A chart and, above it on the same axis, the strips whose product its line is. */
-class LinkedPicture extends ChartPicture {
-  constructor(words, spec, strips) {
-    super(words, spec);
-    this.strips = strips;
-    this.svg = svg("svg", { role: "img", "aria-label": "how often heard, how loud when heard, and their product" });
-    this.element.prepend(this.svg);
-    this.chart.element.style.top = `${ROOM}px`;
-  }
-
-  draw() {
-    const { clientWidth: width, clientHeight: height } = this.element;
-    if (!width || height <= ROOM) return;
-    Object.assign(this.chart, { height: (height - ROOM) / width, least: 0 });
-    this.chart.draw(this.spec());
-    for (const [name, value] of Object.entries({ width, height: ROOM, viewBox: `0 0 ${width} ${ROOM}` }))
-      this.svg.setAttribute(name, value);
-    const cells = Array.from({ length: CELLS }, (_, i) => scaleOf(X).value((i + 0.5) / CELLS)),
-      { left, width: wide } = this.chart.box;
-    this.svg.replaceChildren(
-      ...this.strips(cells).flatMap(([words, strengths], row) => [
-        ...Array.from(strengths, (strength, i) =>
-          svg("rect", {
-            x: left + (wide * i) / CELLS,
-            y: row * TALL,
-            width: wide / CELLS,
-            height: TALL - 4,
-            class: "right",
-            "fill-opacity": Math.max(0, Math.min(1, strength)),
-            "shape-rendering": "crispEdges", // no seams
-          }),
-        ),
-        svg("rect", { x: left, y: row * TALL, width: wide, height: TALL - 4, fill: "none", class: "axis" }),
-        label(words, this.chart.x(RARE) + 6, row * TALL + 11, { class: "small over" }), // of problems there
-      ]),
-      svg("line", { x1: this.chart.x(RARE), x2: this.chart.x(RARE), y1: 0, y2: ROOM, class: "tick" }),
-    );
-  }
+/** Strips on the axis of a chart: of each its words, and how strong it is at every cell. */
+function linked(chart, strips) {
+  const { left, width } = chart.box,
+    rare = chart.x(RARE),
+    wide = width / CELLS.length;
+  return [
+    ...strips.flatMap(([words, strengths], row) => [
+      ...Array.from(strengths, (strength, i) =>
+        svg("rect", {
+          x: left + wide * i,
+          y: row * TALL,
+          width: wide,
+          height: TALL - 4,
+          class: "right",
+          "fill-opacity": Math.max(0, Math.min(1, strength)),
+          "shape-rendering": "crispEdges", // no seams
+        }),
+      ),
+      svg("rect", { x: left, y: row * TALL, width, height: TALL - 4, fill: "none", class: "axis" }),
+      label(words, rare + 6, row * TALL + 11, { class: "small over" }), // of problems there
+    ]),
+    svg("line", { x1: rare, x2: rare, y1: 0, y2: strips.length * TALL, class: "tick" }),
+  ];
 }
 
 export const limit = {
@@ -110,24 +95,28 @@ export const limit = {
     };
     // Loudness in powers of ten, so that what is not heard is what a strip lacks against the one above it.
     const loud = (w) => Math.log10(w) / 4;
-    const strips = (cells) => {
+    const strips = (chart) => {
       const N = view.value,
         [rare] = heard([RARE], N);
-      return [
-        [`how often heard: ${percent(rare, 1)}`, heard(cells, N)],
-        ["× how loud when heard: 1,000", cells.map((p) => loud(1 / p))],
-        [`= how hard it pulls: ${figure(rare / RARE)}`, weight(cells, N).map(loud)],
-      ];
+      return linked(chart, [
+        [`how often heard: ${percent(rare, 1)}`, heard(CELLS, N)],
+        [`× how loud when heard: ${LOUD}`, CELLS.map((p) => loud(1 / p))],
+        [`= how hard it pulls: ${figure(rare / RARE)}`, weight(CELLS, N).map(loud)],
+      ]);
     };
-    const picture = new LinkedPicture("weight by pass rate: the promise and what N tries give", spec, strips);
+    const picture = new ChartPicture("weight by pass rate: the promise and what N tries give", spec, {
+      height: 3 * TALL,
+      label: "how often heard, how loud when heard, and their product",
+      paint: strips,
+    });
     return {
       picture: picture.element,
       draw() {
         picture.draw();
         const N = view.value;
         view.say(
-          `With ${N} tries, a problem solved 1 time in 1,000 pulls ${figure(weight([RARE], N)[0])} times as ` +
-            `hard as one that is always solved, not 1,000 times. In the shaded part, below 1 in ${N}, the line ` +
+          `With ${N} tries, a problem solved 1 time in ${LOUD} pulls ${figure(weight([RARE], N)[0])} times as ` +
+            `hard as one that is always solved, not ${LOUD} times. In the shaded part, below 1 in ${N}, the line ` +
             "goes flat: rare and very rare problems look alike.",
         );
       },

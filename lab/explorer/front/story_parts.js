@@ -27,20 +27,29 @@ export class Picture {
   }
 }
 
-/** A chart with axes in a box of any size: `spec()` returns what Chart draws. */
+/**
+ * A chart with axes in a box of any size: `spec()` returns what Chart draws. `above` is a picture on the same axis over
+ * it: the pixels of its height, its label, and `paint(chart)`, which returns what its svg holds.
+ */
 export class ChartPicture {
-  constructor(label, spec) {
+  constructor(label, spec, above = null) {
     this.chart = new Chart({ label });
     this.spec = spec;
     this.element = h("div", { class: "picture" }, this.chart.element);
     new ResizeObserver(() => this.draw()).observe(this.element);
+    if (!above) return;
+    this.above = new Picture(above.label, () => (this.chart.spec ? above.paint(this.chart) : []));
+    this.above.element.style.height = this.chart.element.style.top = `${above.height}px`;
+    this.element.prepend(this.above.element);
   }
 
   draw() {
-    const { clientWidth: width, clientHeight: height } = this.element;
-    if (!width || !height) return;
+    const { clientWidth: width, clientHeight: whole } = this.element,
+      height = whole - (this.above?.element.clientHeight ?? 0);
+    if (!width || height <= 0) return;
     Object.assign(this.chart, { height: height / width, least: 0 });
     this.chart.draw(this.spec());
+    this.above?.draw();
   }
 }
 
