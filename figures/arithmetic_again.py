@@ -16,31 +16,32 @@ over seeds; strokes: each seed."""
 
 METRICS = {"solved": "solved, difference", "entropy": "entropy, difference"}
 OTHERS = {"grpo": "GRPO", "rloo": "RLOO"}
-FIRST = range(20, 25)  # the seeds of sweeps/arithmetic.toml
+SWEEPS = {"arithmetic": "5 seeds", "arithmetic_again": "8 more"}
 
 
 def records() -> Results:
-    return together([results(sweep, "gsm8k") for sweep in ("arithmetic", "arithmetic_again")])
+    parts = {sweep: results(sweep, "gsm8k") for sweep in SWEEPS}
+    return together(
+        [replace(part, metrics=part.metrics.assign(sweep=sweep)) for sweep, part in parts.items()]
+    )
 
 
 def table(recorded: Results) -> pd.DataFrame:
     metrics = recorded.metrics
     last = metrics[(metrics["step"] == metrics["steps"]) & (metrics["estimator"] != "pacs")]
-    wide = last.set_index(["estimator", "seed", "step", "steps"])[list(METRICS)]
+    wide = last.set_index(["estimator", "sweep", "seed", "step", "steps"])[list(METRICS)]
     gained = wide.loc["maxrl"] - wide.drop("maxrl", level="estimator")
-    first = gained.index.get_level_values("seed").isin(FIRST)
     parts = []
-    for seeds, part in (("5 seeds", gained[first]), ("8 more", gained[~first])):
-        one = replace(recorded, metrics=part.reset_index())
+    for sweep, seeds in SWEEPS.items():
+        one = replace(recorded, metrics=gained.xs(sweep, level="sweep").reset_index())
         parts.append(one.each_over_seeds(METRICS, ["estimator"]).assign(seeds=seeds))
     return pd.concat(parts, ignore_index=True)
 
 
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=2, width=plots.PAGE, height=1.9, sharey=True)
-    rows = [(seeds, other) for seeds in table["seeds"].unique() for other in OTHERS]
-    of = table[["seeds", "estimator"]].itertuples(index=False, name=None)
-    table = table.assign(row=[rows.index(one) for one in of])
+    rows = [(seeds, other) for seeds in SWEEPS.values() for other in OTHERS]
+    table = table.assign(row=plots.heights(table, ["seeds", "estimator"], rows))
     for panel, (metric, title) in zip(axes, METRICS.items(), strict=True):
         for row, (_, other) in enumerate(rows):
             found = table[(table["metric"] == metric) & (table["row"] == row)]

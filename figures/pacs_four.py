@@ -42,8 +42,7 @@ def table(recorded: Results) -> pd.DataFrame:
     metrics = recorded.metrics
     last = metrics[metrics["step"] == metrics["steps"]]
     measured = replace(recorded, metrics=last).each_over_seeds(METRICS, METHOD)
-    methods = measured[METHOD].itertuples(index=False, name=None)
-    return measured.assign(row=[list(ROWS).index(method) for method in methods])
+    return measured.assign(row=plots.heights(measured, METHOD, ROWS))
 
 
 def draw(table: pd.DataFrame) -> Figure:

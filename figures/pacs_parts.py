@@ -41,7 +41,7 @@ def table(recorded: Results) -> pd.DataFrame:
     metrics = recorded.metrics
     last = metrics[(metrics["step"] == metrics["steps"]) & (metrics["beta"] == 1)]
     measured = replace(recorded, metrics=last).each_over_seeds(METRICS, PARTS)
-    rows = [list(VARIANTS.values()).index(tuple(parts)) for parts in measured[PARTS].to_numpy()]
+    rows = plots.heights(measured, PARTS, VARIANTS.values())
     return measured.assign(row=rows).sort_values(["metric", "row"])
 
 

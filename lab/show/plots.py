@@ -81,20 +81,19 @@ def curve(
         axes.plot(rows[x], rows[column], linewidth=0.5, alpha=0.6, **style.line)
 
 
+def heights(table: pd.DataFrame, columns: list[str], order: Iterable[tuple[Any, ...]]) -> list[int]:
+    """The place in `order` of what each row holds in `columns`: its "row" in `spread`."""
+    places = {values: place for place, values in enumerate(order)}
+    return [places[values] for values in table[columns].itertuples(index=False, name=None)]
+
+
 def spread(axes: Axes, rows: pd.DataFrame, style: LineStyle) -> None:
     """The column "mean" at the heights "row": a mark, its interval, and a stroke for each seed."""
+    mean, row = rows["mean"], rows["row"]
     for seed in rows.filter(like="seed "):
-        axes.plot(rows[seed], rows["row"], "|", color=GREY, markersize=7)
-    reach = [rows["mean"] - rows["low"], rows["high"] - rows["mean"]]
-    axes.errorbar(
-        rows["mean"],
-        rows["row"],
-        xerr=reach,
-        color=style.color,
-        marker=style.marker,
-        linestyle="none",
-        capsize=2,
-    )
+        axes.plot(rows[seed], row, "|", color=GREY, markersize=7)
+    reach = [mean - rows["low"], rows["high"] - mean]
+    axes.errorbar(mean, row, xerr=reach, fmt=style.marker, color=style.color, capsize=2)
 
 
 def by_step(
