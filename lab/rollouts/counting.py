@@ -181,8 +181,8 @@ class Reading:
         if self.problem:
             lost = self._each(self.problem, missing)
             if lost.any():
-                row = self.rows.index[lost.argmax()] + 1
-                raise LabError(f"row {row} has no {self.problem}: every rollout needs its problem")
+                row = self._row(int(lost.argmax()))
+                raise LabError(f"{row} has no {self.problem}: every rollout needs its problem")
         self._keep(slice(None))
         if self.problem == "uid" and self.group.max() + 1 == len(self.rows):
             self._name_by_uid()
@@ -217,6 +217,10 @@ class Reading:
 
     def _name(self, row: int) -> str:
         return self._names(np.array([row]))[0]
+
+    def _row(self, row: int) -> str:
+        """Which row of the file one of the rows is, from 1."""
+        return f"row {self.rows.index[row] + 1}"
 
     def _choose_rows(self) -> None:
         """Leave the rows of `only`, and of rollouts judged several times the first judgement."""
@@ -360,8 +364,8 @@ class Reading:
                 row = int(odd.argmax())
                 raise LabError(
                     f"{self.outcome} {short(identity(self._cell(self.outcome, row)))} in"
-                    f" row {self.rows.index[row] + 1} is no number: say which value is right with"
-                    " --success, or name another column with --reward"
+                    f" {self._row(row)} is no number: say which value is right with --success, or"
+                    " name another column with --reward"
                 )
         if told.any() and np.bincount(self.group, told).max() < self.least:
             self._refuse_singles(values[told], right[told])
@@ -389,7 +393,7 @@ class Reading:
         """LabError: each problem has one rollout; with what can be said of all."""
         from scipy.stats import binomtest
 
-        name, steps = self.outcome, self.rows[self.step].nunique()
+        name, steps, rows = self.outcome, self.rows[self.step].nunique(), len(self.rows)
         clear = self.choice.success is not None or self.choice.threshold is not None
         known = values[np.isfinite(values)]
         said = f"{name} holds no numbers"
@@ -407,11 +411,7 @@ class Reading:
                 by.setdefault(share, []).append(name)
             told = (f"by {' or '.join(names)} is {share}" for share, names in by.items())
             said = f"the accuracy {' and '.join(told)}"
-        at = (
-            f", at {steps} steps"
-            if steps < len(self.rows)
-            else ", as every row is a step of its own"
-        )
+        at = f", at {steps} steps" if steps < rows else ", as every row is a step of its own"
         raise LabError(
             f"column {self.problem} gives every rollout a problem of its own{at * (steps > 1)}: one"
             f" rollout a problem tells no pass rates, and {said}; give several rollouts of a"
@@ -435,10 +435,9 @@ class Reading:
             of = n if n and n < np.isfinite(values).sum() else "N"
             words = f"; if it is the rate of several rollouts, say of how many with --n {of}"
         raise LabError(
-            f"reward {short(identity(self._cell(self.outcome, row)))} in row"
-            f" {self.rows.index[row] + 1} ({self.problem} {short(self._name(row))}): a reward must"
-            " be 0 or 1, or -1 or 1; say from where it is right with --threshold, or which value is"
-            f" with --success{words}"
+            f"reward {short(identity(self._cell(self.outcome, row)))} in {self._row(row)}"
+            f" ({self.problem} {short(self._name(row))}): a reward must be 0 or 1, or -1 or 1; say"
+            f" from where it is right with --threshold, or which value is with --success{words}"
         )
 
     # --- Counts and rates -------------------------------------------------------------------------
