@@ -19,6 +19,7 @@ from typing import Any
 
 from lab.configurations import Config
 from lab.errors import LabError
+from lab.llm.engines.models import WANTED_FILES, locate_model, pinned
 from lab.plugins import is_ours
 
 # What a setting names: the name and the SHA-256 of each file, nothing for what is the lab's own.
@@ -59,8 +60,6 @@ def model_digest(model: str) -> str:
     For a folder, the digest of its files: if training changes the weights in place, their
     evaluation is a new one. For a model on the hub, its revision; empty if that is not pinned.
     """
-    from lab.llm.engines.models import pinned
-
     parts = _of_model(model)
     return digest(parts) if parts else (pinned(model)[1] or "")[:12]
 
@@ -117,8 +116,6 @@ def _of_prompt(name: str) -> Parts:
 
 def _of_model(name: str) -> Parts:
     """The weights, configuration, tokenizer and chat template in a folder; nothing of a hub's."""
-    from lab.llm.engines.models import WANTED_FILES, locate_model
-
     folder = Path(locate_model(name)[0])
     return _files(sorted({path for kind in WANTED_FILES for path in folder.glob(kind)}))
 
