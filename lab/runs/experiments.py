@@ -31,7 +31,7 @@ from lab.configurations import Config, Setting, setting
 from lab.errors import LabError, real, unknown
 from lab.plugins import import_file, is_ours, plugin_presets, user_code
 from lab.project import SHIPPED, read_toml
-from lab.runs.former_names import in_present_names, without_gone
+from lab.runs.former_names import in_present_names
 from lab.runs.run_folder import Run
 from lab.training.records import Pause, Record
 
@@ -125,12 +125,15 @@ class Experiment:
     def command(self, scale: str, parameters: dict[str, Any]) -> str:
         """The command line of a run at `scale`, with the parameters that the preset does not set.
 
-        `parameters` are all of the run's. A start is trained by the command of what starts from it.
+        `parameters` are all of the run's: one that it was made before is at its default. A start is
+        trained by the command of what starts from it.
         """
         usual = self.at(scale)
+        given = in_present_names(parameters, usual)
+        held = given | self.configuration.defaults() | given  # in the order of the given ones
         assignments = [
             f"{key}={_as_toml(value)}"
-            for key, value in without_gone(parameters, usual).items()
+            for key, value in held.items()
             if key not in usual or value != usual[key]
         ]
         name = self.name.removesuffix(START)
