@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 74b719a95bcc51c35987666af6d47137169eb3b52b3688edafc17c0253ce4088
+// Built by `npm run build` from lab/explorer/front; sources sha256 967fb67433fb66ae2db920c66dd76494684bf469c9bb795705b090d51000cad1
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -9240,10 +9240,6 @@ var FilesPanel = class {
       this.stage
     );
   }
-  /** Who comes by the tab and has given no file sees the example. */
-  arrive() {
-    if (!this.counts && !this.turn) this.example.click();
-  }
   /** What the user says of the file, see readCounts. */
   said() {
     const words = Object.entries(this.choice).map(([name, { value }]) => [name, value.trim()]), said2 = Object.fromEntries(words.filter(([, word]) => word));
@@ -9282,6 +9278,7 @@ var FilesPanel = class {
       this.app.refresh();
     } catch (error) {
       if (turn !== this.turn) return;
+      this.stage.hidden = true;
       this.notes.textContent = "";
       this.fault.textContent = error.message;
       if (/\bsay [a-z]/.test(error.message)) this.asked.open = true;
@@ -9304,7 +9301,7 @@ var FilesPanel = class {
     this.N.show(state.N);
     clearTimeout(this.later);
     if (!this.counts) {
-      this.app.drawn();
+      if (!this.turn) this.example.click();
       return;
     }
     this.lines = this.app.lines(state).filter(({ sequences: sequences2, stale }) => sequences2 && !stale);

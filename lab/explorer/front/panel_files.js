@@ -140,11 +140,6 @@ export class FilesPanel {
     );
   }
 
-  /** Who comes by the tab and has given no file sees the example. */
-  arrive() {
-    if (!this.counts && !this.turn) this.example.click();
-  }
-
   /** What the user says of the file, see readCounts. */
   said() {
     const words = Object.entries(this.choice).map(([name, { value }]) => [name, value.trim()]),
@@ -188,6 +183,7 @@ export class FilesPanel {
       this.app.refresh();
     } catch (error) {
       if (turn !== this.turn) return;
+      this.stage.hidden = true;
       this.notes.textContent = "";
       this.fault.textContent = error.message;
       if (/\bsay [a-z]/.test(error.message)) this.asked.open = true; // there it is said
@@ -216,7 +212,7 @@ export class FilesPanel {
     this.N.show(state.N);
     clearTimeout(this.later);
     if (!this.counts) {
-      this.app.drawn();
+      if (!this.turn) this.example.click(); // who has given no file sees the example
       return;
     }
     this.lines = this.app.lines(state).filter(({ sequences, stale }) => sequences && !stale);
