@@ -16,7 +16,8 @@ from browser import PHONE, quiet
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "build" / "site"
 # Attributes whose address a browser fetches by itself; those of <a> only when somebody follows it.
-FETCHED = {(tag, "src") for tag in ("script", "img", "iframe", "source")} | {("link", "href")}
+FETCHED = {("link", "href"), ("source", "srcset")}
+FETCHED |= {(tag, "src") for tag in ("script", "img", "iframe", "source")}
 
 
 class Addresses(HTMLParser):
@@ -61,9 +62,8 @@ class Dollars(HTMLParser):
 @pytest.fixture(scope="module")
 def pages():
     """Every page of the site, just built: its path with its addresses."""
-    done = subprocess.run(
-        [sys.executable, "tools/site/build.py"], cwd=ROOT, capture_output=True, text=True
-    )
+    command = [sys.executable, "tools/site/build.py"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     written = (path for path in SITE.rglob("*.html") if path.parent.name != "_static")
     return {path: Addresses(path.read_text(encoding="utf-8")) for path in written}
@@ -100,13 +100,8 @@ def test_no_formula_is_left_as_its_source(pages):
 
 
 def test_no_page_asks_another_host_for_anything(pages):
-    asked = {
-        address
-        for found in pages.values()
-        for address in found.fetched
-        if urlsplit(address).netloc or urlsplit(address).scheme not in ("", "data")
-    }
-    assert not asked
+    fetched = {urlsplit(address) for found in pages.values() for address in found.fetched}
+    assert not [one for one in fetched if one.netloc or one.scheme not in ("", "data")]
     styles = [path.read_text(encoding="utf-8") for path in SITE.rglob("*.css")]
     assert styles and not any("url(http" in text or "@import url" in text for text in styles)
 
@@ -155,16 +150,13 @@ def test_a_guess_is_kept_and_scored_and_nobody_is_told_that_they_said_nothing(pa
         # Cells that only draw are folded, those that check something are not.
         code = tab.locator(".cell_input", has_text="plots.panels(", has_not_text="assert ")
         assert code.count() == 3 and not any(one.is_visible() for one in code.all())
-        frame = tab.frame_locator("iframe.explorer")
         tab.locator("iframe.explorer").scroll_into_view_if_needed()
-        frame.locator(".lab-story[data-scene=limit]").wait_for()
+        tab.frame_locator("iframe.explorer").locator(".lab-story[data-scene=limit]").wait_for()
         tab.get_by_role("button", name="Forget my guesses").click()
         tab.locator(".calibration", has_text="You have made no guess yet").wait_for()
 
 
-def test_a_slider_moves_recorded_mazes_and_counts_those_that_fell_as_the_lesson_does(
-    pages, chromium
-):
+def test_a_slider_moves_recorded_mazes_and_counts_the_fallen_as_the_lesson_does(pages, chromium):
     cells = nbformat.read(ROOT / "notebooks" / "21_maze_exact.ipynb", as_version=4).cells
     (table,) = [
         output.data["text/plain"]
@@ -224,6 +216,14 @@ def test_nothing_on_a_page_is_cut_off_by_a_phone(pages, chromium):
                 tab.goto(path.as_uri())
                 cut[path.name] = tab.evaluate(CUT)
         assert {name: found for name, found in cut.items() if found} == {}
+
+
+@pytest.mark.parametrize("screen, tall", [(PHONE, True), ({}, False)])
+def test_a_phone_shows_a_figure_with_a_panel_a_row(pages, chromium, screen, tall):
+    with quiet(chromium, SITE.as_uri(), **screen) as tab:
+        tab.goto((SITE / "figures.html").as_uri())
+        figure = tab.get_by_role("img", name="maze_long", exact=True)
+        assert figure.evaluate("one => one.naturalHeight > one.naturalWidth") == tall
 
 
 def test_with_a_repository_a_lesson_opens_in_colab(tmp_path, monkeypatch):

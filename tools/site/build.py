@@ -20,6 +20,7 @@ import api
 import cards
 import colab
 import course
+import narrow
 import scenes
 
 from lab.explorer import page
@@ -104,6 +105,7 @@ def main() -> int:
     shutil.rmtree(SITE, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", str(SOURCE), str(SITE)]
     status = subprocess.run(command).returncode
+    narrow.add(SITE)
     page.write(SITE / "explorer.html", scenes="scenes/")
     address = os.environ.get("ADDRESS", "").rstrip("/")
     scenes.write(ROOT / "docs" / "explorer", SITE / "scenes", address and f"{address}/scenes/")

@@ -5,6 +5,6 @@ addEventListener("load", () => {
   for (const one of document.querySelectorAll(".bd-article :is(p, table, math, .cell_output, .output)"))
     if (one.scrollWidth > one.clientWidth && getComputedStyle(one).overflowX === "auto") one.tabIndex = 0;
   // A figure opens alone, where a phone can enlarge it.
-  for (const one of document.querySelectorAll(".bd-article :is(p, .output) > img:not([width])"))
+  for (const one of document.querySelectorAll(".bd-article :is(p, .output, p > picture) > img:not([width])"))
     one.addEventListener("click", () => location.assign(one.src));
 });
