@@ -216,6 +216,8 @@ def test_the_judge_stands_beside_the_labels_of_the_file(tmp_path):
     listed = found.labels[["gold", "answer", "file", "judge", "rollouts"]].to_numpy().tolist()
     assert listed[:2] == [["0.5", "1/2", "wrong", "right", 2], ["4", "3", "right", "wrong", 1]]
     assert {row[3] for row in listed[2:]} == {"error"} and "1/2" in "\n".join(found.lines())
+    unsaid = write(pd.DataFrame(rows).drop(columns="prediction"), tmp_path / "unsaid.jsonl")
+    assert audit(unsaid).labels is None  # with no answers there is nothing to judge
 
 
 # --- The picture --------------------------------------------------------------------------------

@@ -612,7 +612,7 @@ class Reading:
         import pandas as pd
 
         said = next(iter(hinted([*self.found.long, *self.names], "answer", "text")), "")
-        if said not in self.rows:
+        if not said or said not in self.rows:
             return None
         label = np.where(right, "right", "wrong")
         rows = pd.DataFrame({"gold": self.rows[gold], "answer": self.rows[said], "file": label})
