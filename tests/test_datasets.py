@@ -172,7 +172,9 @@ def test_a_missing_column_is_named_beside_those_that_are_there(tmp_path, hub):
     with pytest.raises(LabError, match="lacks the column 'problem' of math500 and has question,"):
         load("math500")
     path = write(tmp_path / "mine.jsonl", {"problem": "1+1", "answer": "2"})
-    with pytest.raises(LabError, match="lacks the column 'question' of mine.jsonl and has problem"):
+    with pytest.raises(
+        LabError, match="'question' of mine.jsonl and has problem.*: set question_column"
+    ):
         load(str(path))
 
 

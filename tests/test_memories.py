@@ -119,6 +119,8 @@ def test_observing_changes_nothing_but_what_it_returns():
     frozen = memory.estimator()
     gap, offset = frozen.coefficients(N)
     memory.observe(BATCHES[3], N)
+    with pytest.raises(LabError, match=r"correct at 1 is 5, where n is 4"):
+        memory.observe([1, 5], 4)
     np.testing.assert_array_equal(memory.window, before)
     np.testing.assert_array_equal(frozen.coefficients(N), [gap, offset])
 

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from lab.errors import complete_options, parse_call, unknown, whole
 from lab.mathematics.estimators import MEMORIES, Estimator, centred
+from lab.mathematics.metrics import checked_counts
 from lab.mathematics.weights import induced_weight
 from lab.shapes import Int
 
@@ -47,8 +48,9 @@ class Memory:
         """The memory after a batch: K right rollouts of N in each group, N one number or several.
 
         Groups of another size than the setting's (lost rollouts) count by their pass rate.
+        LabError: K that are not whole or outside 0..N.
         """
-        right, size = np.broadcast_arrays(K, N)
+        size, right = checked_counts(N, K)
         mixed = (right > 0) & (right < size)
         bins = self.window.shape[1]
         latest = np.bincount(self._bin(right[mixed], size[mixed]), minlength=bins)

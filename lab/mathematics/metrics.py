@@ -31,7 +31,7 @@ def pass_at_k(
     >>> [round(float(x), 12) for x in pass_at_k(4, 1, [1, 2, 4])]  # one right of four: k/4
     [0.25, 0.5, 1.0]
     """
-    size, right = _counts(n, correct)
+    size, right = checked_counts(n, correct)
     # 0.0 - x and not -x, which would be -0.0 where nothing succeeded
     return 0.0 - np.expm1(_log_share(size, right, k))
 
@@ -65,7 +65,7 @@ def pass_all_k(
     >>> [round(float(x), 12) for x in pass_all_k(4, 3, [1, 2, 4])]  # three right of four: 1 - k/4
     [0.75, 0.5, 0.0]
     """
-    size, right = _counts(n, correct)
+    size, right = checked_counts(n, correct)
     return np.exp(_log_share(size, size - right, k))
 
 
@@ -100,7 +100,7 @@ def _whole(
     return array.astype(np.int64)
 
 
-def _counts(
+def checked_counts(
     n: ArrayLike, correct: ArrayLike
 ) -> tuple[Int[np.ndarray, "*problems"], Int[np.ndarray, "*problems"]]:
     """(n, correct), checked and of one shape."""

@@ -139,7 +139,7 @@ def _problems_of_file(path: Path, spec: DatasetSpec) -> ProblemSet:
         with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
             names = next(csv.reader(file), [])
         options |= {"converters": dict.fromkeys(names, str), "keep_default_na": False}
-    cure = "download it again, or write at least one row into it"
+    cure = "download it again, or save it as UTF-8 with at least one row"
     table = _load_dataset(f"{path} is not readable as {kind}", cure, kind, **options)
     return _checked_problems(spec, table, str(path))
 
@@ -168,9 +168,10 @@ def _checked_problems(spec: DatasetSpec, table: Any, source: str) -> ProblemSet:
     """The rows of a table as problems, once its columns and its length are checked."""
     missing = [field for field in spec.fields if field not in table.column_names]
     if missing:
+        cure = "take the original" if spec.hub else "set question_column or answer_column to yours"
         raise LabError(
-            f"{source} lacks the column {missing[0]!r} of {spec.name} and has "
-            f"{', '.join(table.column_names)}: take the original file, or rename the column"
+            f"{source} lacks the column {missing[0]!r} of {spec.name} and has"
+            f" {', '.join(table.column_names)}: {cure}, or rename the column"
         )
     if spec.rows and len(table) != spec.rows:
         raise LabError(

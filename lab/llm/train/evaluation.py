@@ -85,9 +85,10 @@ def evaluate(
         judged, right = (outcome != "error").sum(1), (outcome == "right").sum(1)
         usable = judged > 0
         if not usable.any():
-            raise LabError(
-                f"{name}: no answer could be judged; check its gold answers with lab data check"
-            )
+            cure = "check its gold answers with lab data check"
+            if config.reward:
+                cure = f"the reward {config.reward} returned None, was late or ended its process"
+            raise LabError(f"{name}: no answer could be judged; {cure}")
         prefix = metric_prefix(name, held_out)
         for power in range(int(judged[usable].min()).bit_length()):
             rates = pass_at_k(judged[usable], right[usable], 2**power)
