@@ -303,6 +303,13 @@ def test_a_draw_at_the_edge_is_a_token_that_can_be_drawn(u, token):
     assert drawn.tolist() == [token] and logp.item() == pytest.approx(scores[0, token].item())
 
 
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_no_token_is_drawn_from_scores_that_are_not_finite(temperature):
+    scores = torch.tensor([[0.0, 1.0], [math.nan, 1.0]])
+    random = torch.zeros(2, dtype=torch.float64)
+    assert "scores are not finite" in refusal(draw, scores, temperature, 1.0, random)
+
+
 # --- Work and memory ----------------------------------------------------------------------------
 
 
@@ -419,6 +426,8 @@ def test_weights_that_are_no_safetensors_or_lack_a_part_are_refused(copied):
 
     folder = copied("model.safetensors")
     (folder / "pytorch_model.bin").write_bytes(b"never read")
+    assert refusal(TransformersEngine, folder).startswith(f"{folder} was not read (")
+    (folder / "model.safetensors").write_bytes((TINY / "model.safetensors").read_bytes()[:1000])
     assert refusal(TransformersEngine, folder).startswith(f"{folder} was not read (")
     weights = load_file(TINY / "model.safetensors")
     del weights["model.layers.1.mlp.up_proj.weight"]

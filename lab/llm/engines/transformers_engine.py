@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 
 from lab.errors import LabError, in_one_sentence
 from lab.llm.data.prompts import stop_tokens
@@ -168,7 +169,8 @@ def load_causal_model(place: str, kind: torch.dtype | str) -> Any:
     LabError: no such model, no safetensors, or incomplete weights.
     """
     cure = "give a causal language model whose weights are safetensors"
-    with in_one_sentence(f"{place} was not read", cure, OSError, ValueError, RuntimeError):
+    faults = OSError, ValueError, RuntimeError, SafetensorError
+    with in_one_sentence(f"{place} was not read", cure, *faults):
         model, report = transformers().AutoModelForCausalLM.from_pretrained(
             place, dtype=kind, use_safetensors=True, output_loading_info=True
         )
@@ -200,7 +202,13 @@ def draw(
 
     `scores` are float32 "rows vocabulary". The token is where their cumulative distribution passes
     the row's number in `random` (float64 "rows", in [0, 1)); at temperature 0 the likeliest one.
+    LabError: scores that are not finite.
     """
+    if not scores.amax(-1).isfinite().all():
+        raise LabError(
+            "the model's scores are not finite: its weights are damaged, or its training diverged:"
+            " lower learning_rate, or take an earlier checkpoint"
+        )
     if temperature == 0:
         logp = scores.log_softmax(-1)
         token = scores.argmax(-1)
