@@ -230,9 +230,10 @@ def test_what_cannot_be_trained_with_is_refused_in_a_sentence(parts, tmp_path):
     assert "use vLLM, or a rollout function" in refusal(made(smoothing=0.1).train)
     assert "needs a rollout function" in refusal(made(greedy_filter=True).train)
     rows = parts[0].rename_column("problem", "number")
-    assert "the training data have no column 'problem'" in refusal(
-        trainer((rows, parts[1]), tmp_path, estimator="maxrl").train
-    )
+    named = rows.add_column("problem", [f"p{row}" for row in range(len(rows))])
+    for given in (rows, named):
+        made_of = trainer((given, parts[1]), tmp_path, estimator="maxrl")
+        assert "the training data have no column 'problem' of whole numb" in refusal(made_of.train)
     evaluated = made(eval_dataset=rows)
     assert "the evaluation data have no column 'problem'" in refusal(evaluated.evaluate)
     one = {"config": {"num_generations_eval": 1}, "eval_dataset": parts[0]}

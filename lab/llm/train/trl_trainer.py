@@ -108,11 +108,11 @@ class ObjectiveTrainer(_GRPOTrainer):
         self._metrics[mode][name].append(float(value))
 
     def _generate_and_score_completions(self, inputs: list[Batch]) -> Batch:
-        if "problem" not in inputs[0]:
+        if not all(isinstance(row.get("problem"), int) for row in inputs):
             raise LabError(
                 f"the {'training' if self.model.training else 'evaluation'} data have no column"
-                " 'problem': give each row the number of its problem, which says which rollouts"
-                " form a group"
+                " 'problem' of whole numbers: give each row the number of its problem, which says"
+                " which rollouts form a group"
             )
         # TRL shuffles the rows after this, with torch's global generator.
         torch.manual_seed(stream_seed(self.args.seed, "rows", self.step))
