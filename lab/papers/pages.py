@@ -130,7 +130,7 @@ def _anchor(item: Item) -> str:
 
 def _results(claims: list[Claim]) -> list[str]:
     """The tables of A against B of every world, then a list of each world's claims."""
-    together = _all_tests(claims)
+    together = Family([claim.steps for claim in claims])  # the strictest reading of how many
     lines: list[str] = []
     for world, of_world in comparisons().items():
         lines += [f"## {world.capitalize()}: A against B", "", *of_world]
@@ -200,7 +200,7 @@ def _learned(claims: list[Claim]) -> list[str]:
     ours = [claim for claim in of_runs if not claim.is_of_a_paper]
     untested = sum(claim.remark.startswith("not tested") for claim in theirs)
     decided = [place for place, claim in enumerate(of_runs) if claim.verdict in (HOLDS, FAILS)]
-    together = _all_tests(of_runs)
+    together = Family([claim.steps for claim in of_runs])
     stay = sum(together.verdict(place) == of_runs[place].verdict for place in decided)
     numbers = [one.numbers or {} for one in theirs if one.verdict == UNDECIDED]
     seeds = max((each.seeds for of_claim in numbers for each in of_claim.values()), default=0)
@@ -212,11 +212,6 @@ def _learned(claims: list[Claim]) -> list[str]:
         " figures`)"
     )
     return [f"{place}. {line}" for place, line in enumerate(lines, 1)]
-
-
-def _all_tests(claims: list[Claim]) -> Family:
-    """The tests of all claims as one family, the strictest reading of how many were tried."""
-    return Family([claim.steps for claim in claims])
 
 
 def _tally(claims: list[Claim]) -> str:

@@ -81,7 +81,8 @@ class Rule:
                 return choice
             added[choice.end] += 1
             neighbour = rates[1] if choice.end == 0 else rates[-2]
-            beyond = _rounded(rates[choice.end] ** 2 / neighbour)
+            # To three digits: of 0.03 and 0.1 the next one is 0.333.
+            beyond = float(f"{rates[choice.end] ** 2 / neighbour:.3g}")
             try:
                 run_at(beyond, self.seeds[0])
             except LabError:  # the setting has no such rate
@@ -128,11 +129,6 @@ class Choice:
         ends = {0: "smallest", -1: "largest"}
         remark = "" if self.end is None else f"; it is the {ends[self.end]} of those tried"
         return f"learning rate {self.rate:g} for {self.setting}: {self.metric} {tried}{remark}"
-
-
-def _rounded(rate: float) -> float:
-    """To three digits: of 0.03 and 0.1 the next one is 0.333."""
-    return float(f"{rate:.3g}")
 
 
 def written(choices: list[Choice]) -> list[dict[str, Any]]:
