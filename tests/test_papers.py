@@ -81,7 +81,7 @@ def test_every_number_of_ours_is_found(kept, item):
 
 @pytest.mark.parametrize("item", RESULTS, ids=lambda item: item.key)
 def test_a_table_holds_every_printed_value_once(kept, item):
-    head, *body = tables.lines(item)
+    _, (head, *body) = tables.lines(item)
     published = [line for line in body if line[len(item.layout["rows"])] == "published"]
     shown = [cell for line in published for cell in line[len(item.layout["rows"]) + 1 :] if cell]
     assert sorted(shown) == sorted(printed(item.paper, item.item)["text"])
@@ -96,7 +96,7 @@ def test_the_presets_differ_from_the_printed_hyperparameters_in_one_place():
         (item.key, line)
         for item in ITEMS
         if item.hyperparameters
-        for line in tables.lines(item)[1:]
+        for line in tables.lines(item)[1][1:]
         if line[tables.HEAD.index("")] == "differs"
     ]
     published = "GSM8K (E.2.1 says GSM8K-Platinum)"
@@ -126,8 +126,7 @@ def test_a_setting_agrees_with_the_printed_text(text, value, same):
 def test_the_lab_has_the_weights_that_the_printed_formulas_mean(key, rows):
     item = BY_KEY[key]
     assert tables.agreement(item) == f"{tables.AGREE}; {rows} of {rows} rows agree"
-    head, *body = tables.lines(item)
-    words = tables.text_columns(item)
+    words, (head, *body) = tables.lines(item)
     for published, ours in zip(body[::2], body[1::2], strict=True):
         assert (published[1], ours[1]) == ("published", "ours")
         assert published[words:] == ours[words:] and len(ours) == len(head)

@@ -23,6 +23,7 @@ from lab.papers.verdicts import UNKNOWN
 from lab.runs.experiments import experiment
 
 Lines = list[list[str]]
+Table = tuple[int, Lines]  # how many of the first columns are words, and head and rows
 HEAD = ["parameter", "published", "ours", "", "setting"]  # of a table of hyperparameters
 
 PASS_RATES = (0.001, 0.01, 0.1, 0.5, 0.9)  # where the weights of formulas are compared
@@ -34,23 +35,14 @@ def has_table(item: Item) -> bool:
     return bool(item.layout or item.hyperparameters or item.weights)
 
 
-def lines(item: Item) -> Lines:
-    """Head and rows of the item's table."""
+def lines(item: Item) -> Table:
+    """The item's table; the columns behind its words are numbers."""
     if item.hyperparameters:
-        return _hyperparameters(item)
+        return len(HEAD), _hyperparameters(item)
     return _formulas(item) if item.weights else _results(item)
 
 
-def text_columns(item: Item) -> int:
-    """How many of the first columns are words; the others are numbers."""
-    if item.hyperparameters:
-        return len(HEAD)
-    if item.weights:
-        return 2 + printed_texts("formulas", item.paper, item.item)["quantity"].nunique()
-    return len(item.layout["rows"]) + 1
-
-
-def _results(item: Item) -> Lines:
+def _results(item: Item) -> Table:
     """The printed rows, ours below each if measured; rows with the same first key together."""
     table = printed(item.paper, item.item)
     by, across = item.layout["rows"], item.layout["columns"]
@@ -74,7 +66,7 @@ def _results(item: Item) -> Lines:
         rows.append([*keys, "published", *(cells.get(column, "") for column in columns)])
         if row in ours["rows"]:
             rows.append([*keys, "ours", *(_our_cell(item, row, column) for column in columns)])
-    return rows
+    return len(by) + 1, rows
 
 
 def _our_cell(item: Item, row: str, column: str) -> str:
@@ -133,7 +125,7 @@ def _written(value: Any) -> str:
     return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
 
 
-def _formulas(item: Item) -> Lines:
+def _formulas(item: Item) -> Table:
     """Each printed row with the weight that it means, and the lab's exact weight below it."""
     table = printed_texts("formulas", item.paper, item.item)
     columns = list(table["quantity"].unique())
@@ -147,7 +139,7 @@ def _formulas(item: Item) -> Lines:
         )
         rows.append([method, "published", *formulas, *published])
         rows.append([method, "ours", name, *[""] * (len(columns) - 1), *ours])
-    return rows
+    return 2 + len(columns), rows
 
 
 def _weights(row: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
@@ -163,7 +155,7 @@ def agreement(item: Item) -> str:
     if item.weights:
         same = [bool(np.allclose(*_weights(row), rtol=1e-9)) for row in item.weights.values()]
     else:
-        same = [mark == "same" for *_, mark, _ in lines(item)[1:] if mark]
+        same = [mark == "same" for *_, mark, _ in _hyperparameters(item)[1:] if mark]
     return f"{AGREE if all(same) else DIFFER}; {sum(same)} of {len(same)} rows agree"
 
 
@@ -183,9 +175,9 @@ def caption(item: Item) -> str:
 
 def markdown(item: Item) -> str:
     """The table in Markdown, with its caption and the notes on the paper."""
-    head, *body = ([cell.replace("|", r"\|") for cell in line] for line in lines(item))
-    keys = text_columns(item)
-    rule = ["---"] * keys + ["---:"] * (len(head) - keys)
+    words, table = lines(item)
+    head, *body = ([cell.replace("|", r"\|") for cell in line] for line in table)
+    rule = ["---"] * words + ["---:"] * (len(head) - words)
     notes = [f"- {note}" for note in item.notes]
     page = [caption(item), "", *(f"| {' | '.join(line)} |" for line in (head, rule, *body))]
     if notes:
