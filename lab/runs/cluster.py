@@ -52,14 +52,9 @@ class Job:
     @property
     def header(self) -> list[str]:
         """What will run, and remarks on how verl's settings differ from those of the lab."""
-        return [
-            (
-                f"{self.config.name} at scale {self.config.scale}, "
-                f"estimator {self.config.estimator}, "
-                f"on {self.nodes} x {self.gpus} GPUs"
-            ),
-            *verl_config.remarks(self.config),
-        ]
+        config, machines = self.config, f"{self.nodes} x {self.gpus} GPUs"
+        run = f"{config.name} at scale {config.scale}, estimator {config.estimator}, on {machines}"
+        return [run, *verl_config.remarks(config)]
 
     @property
     def command(self) -> str:
@@ -67,13 +62,8 @@ class Job:
 
         train.sh sets the variables $RUN, $STARTED and $PYTHON.
         """
-        return " \\\n    ".join(
-            [
-                '"$PYTHON" -m verl.trainer.main_ppo',
-                *map(_quoted, verl_config.hydra_overrides(self.settings)),
-                '"$@"',
-            ]
-        )
+        settings = map(_quoted, verl_config.hydra_overrides(self.settings))
+        return " \\\n    ".join(['"$PYTHON" -m verl.trainer.main_ppo', *settings, '"$@"'])
 
     @property
     def scripts(self) -> dict[str, str]:
