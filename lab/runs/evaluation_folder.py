@@ -59,15 +59,8 @@ SAMPLE_SCHEMA = pa.schema(
 )
 # Texts repeat often (few answers, three verdicts), so they are stored as categories.
 CATEGORY = pa.dictionary(pa.int32(), pa.string())
-SCORE_SCHEMA = pa.schema(
-    {
-        "problem": CATEGORY,
-        "index": pa.int32(),
-        "answer": CATEGORY,
-        "verdict": CATEGORY,
-        "reason": CATEGORY,
-    }
-)
+SCORES = ("problem", "index", "answer", "verdict", "reason")
+SCORE_SCHEMA = pa.schema(dict.fromkeys(SCORES, CATEGORY) | {"index": pa.int32()})
 
 
 class Evaluation(Folder):
