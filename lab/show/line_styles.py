@@ -176,11 +176,6 @@ def made_up_look(name: str) -> tuple[str, Any, str]:
 # The methods of MaxRL's Table 3 and Figure 18, by label.
 TABLE_3_STYLES = {
     style.label: style
-    for style in (
-        line_style("maxrl"),
-        line_style("pkpo"),
-        VARIANT_STYLES["no baseline"],
-        line_style("grpo"),
-        *(VARIANT_STYLES[key] for key in ("entropy", "self", "smoothing")),
-    )
+    for key in ("maxrl", "pkpo", "no baseline", "grpo", "entropy", "self", "smoothing")
+    for style in [VARIANT_STYLES.get(key) or line_style(key)]
 }

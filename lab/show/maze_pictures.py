@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -34,19 +35,11 @@ def cells_of(walls: np.ndarray, walk: str) -> list[Cell]:
 def draw_maze(axes: Axes, walls: np.ndarray) -> None:
     """Draw the walls, the start (S) and the goal (G)."""
     axes.imshow(np.where(walls, 0.35, 1.0), cmap="gray", vmin=0, vmax=1)
+    look: dict[str, Any] = {"fontsize": 7, "fontweight": "bold", "color": BLUE}
+    look["bbox"] = {"boxstyle": "circle,pad=0.15", "facecolor": "white", "linewidth": 0}
     for place, letter in ((1, "S"), (len(walls) - 2, "G")):
-        axes.text(
-            place,
-            place,
-            letter,
-            ha="center",
-            va="center",
-            fontsize=7,
-            fontweight="bold",
-            color=BLUE,
-            zorder=3,  # over the walks
-            bbox={"boxstyle": "circle,pad=0.15", "facecolor": "white", "linewidth": 0},
-        )
+        text = axes.text(place, place, letter, ha="center", va="center", **look)
+        text.set_zorder(3)  # over the walks
     axes.set(xticks=[], yticks=[])
     axes.grid(False)
     axes.spines[:].set_visible(False)
@@ -76,15 +69,11 @@ def draw_walks(axes: Axes, grid: str, walks: Iterable[str]) -> dict[str, int]:
         steps.update((right, *step) for step in zip(cells, cells[1:], strict=False))
     total = max(1, outcomes.total())
     for (right, (r0, c0), (r1, c1)), count in sorted(steps.items()):
-        shift = -0.12 if right else 0.12  # right and wrong rollouts side by side
-        axes.plot(
-            [c0 + shift, c1 + shift],
-            [r0 + shift, r1 + shift],
-            color=GREEN if right else RED,
-            linewidth=0.6 + 4 * count / total,
-            linestyle="-" if right else (0, (2, 0.6)),
-            solid_capstyle="round",
-        )
+        # Right and wrong rollouts stand side by side.
+        shift, color, dash = (-0.12, GREEN, "-") if right else (0.12, RED, (0, (2, 0.6)))
+        width = 0.6 + 4 * count / total
+        columns, rows = [c0 + shift, c1 + shift], [r0 + shift, r1 + shift]
+        axes.plot(columns, rows, lw=width, color=color, ls=dash, solid_capstyle="round")
     for (row, column), count in wrong_ends.items():
         size = 3 + 9 * (count / total) ** 0.5
         axes.plot(column, row, "x", color=RED, markersize=size, markeredgewidth=1.2)

@@ -177,18 +177,10 @@ def label_ends(axes: Axes, ends: Iterable[tuple[str, float, LineStyle]]) -> None
     figure = axes.get_figure(root=True)
     assert figure is not None
     ordered = sorted(ends, key=lambda end: end[1])
+    look: dict[str, Any] = {"va": "center", "fontsize": 6.5, "annotation_clip": False}
+    look |= {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
     texts = [
-        axes.annotate(
-            label,
-            (1, height),
-            (4, 0),
-            xycoords=axes.get_yaxis_transform(),
-            textcoords="offset points",
-            va="center",
-            fontsize=6.5,
-            color=style.ink,
-            annotation_clip=False,
-        )
+        axes.annotate(label, (1, height), (4, 0), color=style.ink, **look)
         for label, height, style in ordered
     ]
     figure.draw_without_rendering()
