@@ -8,7 +8,6 @@ asked before the runs.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 
 from lab.errors import LabError
@@ -16,13 +15,14 @@ from lab.mathematics.stats import compare
 from lab.papers.measured import Measured, measured_at
 from lab.papers.registry import REGISTRY
 from lab.papers.verdicts import signed
+from lab.project import read_toml
 from lab.show.line_styles import line_style
 
 
 def comparisons() -> dict[str, list[str]]:
     """The lines of each world's tables in Markdown. LabError: a row cannot be read, or paired."""
     lines: dict[str, list[str]] = {}
-    for table in tomllib.loads(REGISTRY.read_text())["comparisons"]:
+    for table in read_toml(REGISTRY)["comparisons"]:
         metrics, of_world = table["metrics"], lines.setdefault(table["world"], [])
         of_world += [f"### {table['title']}", "", table["setting"], ""]
         of_world += [f"| A, B | N | steps | seeds | {' | '.join(metrics)} |"]

@@ -6,12 +6,10 @@ numbers of each paper in a file of its own, the hyperparameters and the formulas
 
 from __future__ import annotations
 
-import tomllib
-
 import pandas as pd
 
 from lab.errors import unknown
-from lab.project import CHECKOUT
+from lab.project import CHECKOUT, read_toml
 
 FOLDER = CHECKOUT / "data" / "published"
 PAPERS = {"MaxRL": "arXiv 2602.02710", "PACS": "arXiv 2509.02522"}
@@ -62,5 +60,5 @@ def printed_share(paper: str, item: str, method: str, metric: str) -> float:
 
 def contradictions(paper: str, item: str) -> list[str]:
     """Notes on a figure or table: where its paper contradicts itself or leaves something out."""
-    notes = tomllib.loads((FOLDER / "contradictions.toml").read_text())["notes"]
+    notes = read_toml(FOLDER / "contradictions.toml")["notes"]
     return [note["note"] for note in notes if note["paper"] == paper and item in note["items"]]
