@@ -135,13 +135,9 @@ class Config:
     @classmethod
     @cache
     def defaults(cls) -> MappingProxyType[str, Any]:
-        return MappingProxyType(
-            {
-                field.name: field.default
-                for field in dataclasses.fields(cls)
-                if "setting" in field.metadata and field.default is not dataclasses.MISSING
-            }
-        )
+        fields = [field for field in dataclasses.fields(cls) if field.name in cls.rules()]
+        given = [field for field in fields if field.default is not dataclasses.MISSING]
+        return MappingProxyType({field.name: field.default for field in given})
 
     def settings(self) -> dict[str, Any]:
         return {key: getattr(self, key) for key in self.rules()}
