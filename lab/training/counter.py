@@ -138,12 +138,10 @@ def _size(tensor: torch.Tensor) -> int:
 
 
 # Torch's formulas; the CPU's fused attention, which torch does not list, has those of CUDA's.
-aten = torch.ops.aten
+FUSED = "_scaled_dot_product_flash_attention"
 FLOPS: dict[Any, Callable[..., int]] = flop_registry | {
-    aten._scaled_dot_product_flash_attention_for_cpu: flop_registry[
-        aten._scaled_dot_product_flash_attention
-    ],
-    aten._scaled_dot_product_flash_attention_for_cpu_backward: flop_registry[
-        aten._scaled_dot_product_flash_attention_backward
-    ],
+    getattr(torch.ops.aten, f"{FUSED}_for_cpu{way}"): flop_registry[
+        getattr(torch.ops.aten, f"{FUSED}{way}")
+    ]
+    for way in ("", "_backward")
 }

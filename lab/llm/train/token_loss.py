@@ -99,12 +99,8 @@ def in_pieces(rows: Sequence[Row], size: int) -> list[list[Row]]:
 
 # Factors and limits that some models put on their scores, and `token_log_probabilities` does not.
 SCORE_SETTINGS = (
-    "final_logit_softcapping",
-    "logit_scale",
-    "logits_scaling",
-    "lm_head_multiplier",
-    "output_multiplier",
-)
+    "final_logit_softcapping logit_scale logits_scaling lm_head_multiplier output_multiplier"
+).split()
 
 
 def check_scores(model: Any) -> None:
