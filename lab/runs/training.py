@@ -124,9 +124,6 @@ class Pace:
                     f"{MINUTES} = {text!r}: it must be a number of minutes, such as 15"
                 ) from None
         self.seconds = None if minutes is None else 60 * real("checkpoint_minutes", minutes, 0)
-        self.begin()
-
-    def begin(self) -> None:
         self.wrote(time.monotonic())
 
     def wrote(self, began: float) -> None:
@@ -179,7 +176,7 @@ def _continue(
     groups = _drop_later(run, step)
     run.begin_session(step)
     speed = Speed(total_steps(config))
-    pace.begin()
+    pace.wrote(time.monotonic())
     saved = step
     last: Record | Pause | None = None
     with (
