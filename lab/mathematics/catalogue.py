@@ -111,13 +111,7 @@ DIVISOR: dict[str, Any] = {
 }
 
 
-@register(
-    label=_divided("GRPO"),
-    citation=SHAO,
-    limit=objective("arcsine"),
-    least=2,
-    **DIVISOR,
-)
+@register(label=_divided("GRPO"), citation=SHAO, limit=objective("arcsine"), least=2, **DIVISOR)
 def grpo(N: int, *, ddof: int = 0, eps: float = 0.0) -> Sequences:
     """A = (r - r̄)/(std + eps), zero where all rewards agree.
 

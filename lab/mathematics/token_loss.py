@@ -95,9 +95,7 @@ class Loss:
         return np.exp(log_ratio) * (slope + self.of_ratio(np.exp(-above) + above - 1, mask))
 
     def of_ratio(
-        self,
-        values: Float[np.ndarray, "*rows longest"],
-        mask: Shaped[np.ndarray, "rows longest"],
+        self, values: Float[np.ndarray, "*rows longest"], mask: Shaped[np.ndarray, "rows longest"]
     ) -> Float[np.ndarray, "*rows longest"]:
         """The value of each token, or the mean over its answer: as the ratio is taken."""
         if self.ratio == "token":

@@ -22,13 +22,7 @@ from lab.errors import LabError, unknown
 from lab.mathematics.stats import Interval, Over, mean_interval
 from lab.mathematics.weights import induced_weight
 from lab.runs.former_names import PRESENT
-from lab.runs.sweep_results import (
-    Results,
-    pass_at_k_of_groups,
-    recorded_folder,
-    results,
-    together,
-)
+from lab.runs.sweep_results import Results, pass_at_k_of_groups, recorded_folder, results, together
 from lab.shapes import Array
 from lab.show.figure_files import figure_names, scripts
 

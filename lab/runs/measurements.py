@@ -366,11 +366,7 @@ def _scratch(place: str) -> Path:
 
 
 def _trained(
-    name: str,
-    scale: str,
-    place: str,
-    device: str = "",
-    parameters: dict[str, Any] | None = None,
+    name: str, scale: str, place: str, device: str = "", parameters: dict[str, Any] | None = None
 ) -> Run:
     """The run of a training in a scratch folder, made or resumed here."""
     device = device or compute_device().type

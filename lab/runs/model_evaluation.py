@@ -16,12 +16,7 @@ from lab.llm.evals import evaluation_tables
 from lab.llm.evals.evaluation_metrics import summary
 from lab.llm.train.task import Task, unusable
 from lab.runs.contents import digest
-from lab.runs.evaluation_folder import (
-    Evaluation,
-    problem_counts,
-    request_settings,
-    sample,
-)
+from lab.runs.evaluation_folder import Evaluation, problem_counts, request_settings, sample
 from lab.runs.former_names import in_former_names
 from lab.runs.run_folder import runs_root
 from lab.runs.trained_models import Model, find_model

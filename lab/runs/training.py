@@ -157,12 +157,7 @@ def _complete(run: Run, config: Config, pace: Pace, shown: Shown, finish: bool) 
 
 
 def _continue(
-    run: Run,
-    config: Config,
-    pace: Pace,
-    shown: Shown,
-    start: dict[str, Any],
-    request: Event,
+    run: Run, config: Config, pace: Pace, shown: Shown, start: dict[str, Any], request: Event
 ) -> None:
     """Train from the newest checkpoint to the end, and write records, groups and checkpoints."""
     from tqdm.auto import tqdm  # which loads ipywidgets where there are some

@@ -29,14 +29,7 @@ LEGEND_ROW = 0.17  # its height in inches
 DARK = 48  # percent: cells of a heat map above it have white numbers
 # Of settings that are no methods.
 COLORS = tuple(color for color in PALETTE if color != plots.PURPLE)
-DASHES = (
-    "-",
-    (0, (5, 1.5)),
-    (0, (1, 1)),
-    (0, (4, 1, 1, 1)),
-    (0, (2, 1)),
-    (0, (6, 1, 1, 1, 1, 1)),
-)
+DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (2, 1)), (0, (6, 1, 1, 1, 1, 1)))
 Look = tuple[str, Any]  # colour and dash
 
 

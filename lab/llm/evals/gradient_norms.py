@@ -36,11 +36,7 @@ IGNORED = -100  # the target that cross_entropy skips
 
 
 def moments(
-    model: torch.nn.Module,
-    problem: str,
-    prompt: Ids,
-    right: Sequence[Ids],
-    wrong: Sequence[Ids],
+    model: torch.nn.Module, problem: str, prompt: Ids, right: Sequence[Ids], wrong: Sequence[Ids]
 ) -> dict[str, float]:
     """|R|², |W|² and R·W of a problem, which errors name, by the names in MOMENTS.
 
@@ -77,11 +73,10 @@ def norms(table: pd.DataFrame, names: Iterable[str | Estimator]) -> pd.DataFrame
     """The gradient norm |g| of every problem under every named estimator (MaxRL Figure 6).
 
     `table` has a row per problem: problem, N, K, and its `moments`. Columns: problem, N, K,
-    pass_rate (K/N of these rollouts), estimator, gradient_norm; where the table also has
-    right_each and wrong_each, the sums of |s_i|², signal_sq, an unbiased estimate of |E[g | K]|².
-    It is made of pairs of different rollouts only, so it can be negative, and it is NaN where a
-    class with a nonzero advantage has a single rollout. LabError: a group smaller than an
-    estimator's minimum N.
+    pass_rate (K/N of these rollouts), estimator, gradient_norm; where the table also has right_each
+    and wrong_each, the sums of |s_i|², signal_sq, an unbiased estimate of |E[g | K]|². It is made
+    of pairs of different rollouts only, so it can be negative, and it is NaN where a class with a
+    nonzero advantage has a single rollout. LabError: a group smaller than an estimator's minimum N.
     """
     N, K = table["N"].to_numpy(), table["K"].to_numpy()
     frames = []

@@ -38,10 +38,9 @@ def train(
     of the other worlds (train pass@1, solved, dead groups, induced weight, entropy, mean length,
     truncated, log-probability mismatch), or TRL's names for what only TRL reports (grad_norm, loss,
     kl, clip_ratio/...). grad_norm is the mean over optimiser steps of the gradient's norm before
-    clipping, with either trainer. "learning rate" is that of the last update. Of
-    real rewards the mean reward is recorded, and of the training batches no
-    pass rate, share solved or induced weight (`lab.llm.train.task`). Columns of groups: set,
-    problem, n, right.
+    clipping, with either trainer. "learning rate" is that of the last update. Of real rewards the
+    mean reward is recorded, and of the training batches no pass rate, share solved or induced
+    weight (`lab.llm.train.task`). Columns of groups: set, problem, n, right.
     """
     first = 0 if state is None else int(state["step"])
     if first < config.steps and config.trainer == "loop":
