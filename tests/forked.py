@@ -272,8 +272,7 @@ class Forked(Started):
         self.outputs = [Path(terminal or folder / name) for name in ("out", "err")]
         self._stacks = folder / "stacks"
         process = CONTEXT.Process(
-            target=_run,
-            args=(self.words, str(cwd), env, *map(str, [*self.outputs, self._stacks])),
+            target=_run, args=(self.words, str(cwd), env, *map(str, [*self.outputs, self._stacks]))
         )
         process.start()
         self.process = Process(process, self.outputs[1])

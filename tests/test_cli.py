@@ -74,8 +74,7 @@ def test_train_prints_values_rules_result_and_place_and_does_it_once(capsys, run
         " eps 0, ddof 0" in said
     )
     assert re.search(r"  pass@1: 0\.\d+\n", said) and re.search(
-        rf"finished in \d+\.\d+ s: {folder}\nreport: lab report {folder}\n$",
-        said,
+        rf"finished in \d+\.\d+ s: {folder}\nreport: lab report {folder}\n$", said
     )
     before = (folder / "done.json").stat().st_mtime_ns
     assert main(words) == 0

@@ -106,10 +106,7 @@ def test_every_metric_is_the_mean_over_problems_of_the_enumeration_of_subsets():
     table = counts(answers(*(row for name, ones in outcomes.items() for row in judged(name, ones))))
     found = summary(table)
     for k in (1, 2, 4, 5):
-        for name, judge in (
-            ("pass@", lambda s: 0 in s),
-            ("pass^", lambda s: set(s) == {0}),
-        ):
+        for name, judge in (("pass@", lambda s: 0 in s), ("pass^", lambda s: set(s) == {0})):
             truth = np.mean([mean_over_subsets(ones, k, judge) for ones in outcomes.values()])
             assert found[f"{name}{k}"].point == pytest.approx(truth, abs=1e-9)
     assert found["solved"].point == pytest.approx(2 / 3)

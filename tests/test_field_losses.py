@@ -101,10 +101,7 @@ def trl_gradients(settings, logp, old, reference, mask, A):
         model=SimpleNamespace(training=True),
         current_gradient_accumulation_steps=accumulated,
         accelerator=SimpleNamespace(
-            num_processes=1,
-            gather=lambda x: x,
-            reduce=lambda x, reduction: x,
-            sync_gradients=True,
+            num_processes=1, gather=lambda x: x, reduce=lambda x, reduction: x, sync_gradients=True
         ),
         max_completion_length=args.max_completion_length,
         _entropy_bonus_enabled=args.entropy_coef != 0,

@@ -1,6 +1,4 @@
-"""Groups by identity, lost and truncated rollouts, and the one visible way to make a
-score binary.
-"""
+"""Groups by identity, lost and truncated rollouts, and the one visible way to make a score binary."""
 
 import numpy as np
 import pytest

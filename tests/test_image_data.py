@@ -9,15 +9,7 @@ from cuda_table import Recorder
 
 from lab.errors import LabError
 from lab.toy import image_data
-from lab.toy.image_data import (
-    LABEL_CODE,
-    MEAN,
-    STD,
-    Digits,
-    ProceduralImages,
-    digits,
-    rows_of_step,
-)
+from lab.toy.image_data import LABEL_CODE, MEAN, STD, Digits, ProceduralImages, digits, rows_of_step
 
 
 @pytest.fixture(params=["digits", "procedural"])

@@ -10,15 +10,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from forked import wait
-from smoke_trainings import (
-    SHORT_ANSWERS,
-    TINY,
-    configured,
-    kinds,
-    played,
-    same,
-    taken_up_anywhere,
-)
+from smoke_trainings import SHORT_ANSWERS, TINY, configured, kinds, played, same, taken_up_anywhere
 
 from lab.cli import main
 from lab.errors import LabError

@@ -9,13 +9,7 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from enumeration import (
-    binomial_row,
-    expectation,
-    gradient_moments,
-    pass_rate,
-    pass_rate_gradient,
-)
+from enumeration import binomial_row, expectation, gradient_moments, pass_rate, pass_rate_gradient
 
 N = 4
 # policies over a few answers, with the right ones: one or several of each, alike or not

@@ -9,11 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lab.mathematics.metrics import (
-    majority,
-    pass_all_k,
-    pass_at_k,
-)
+from lab.mathematics.metrics import majority, pass_all_k, pass_at_k
 
 
 def share_of_subsets(outcomes, k, judge):

@@ -1,6 +1,4 @@
-"""Models of the hub are loaded at pinned revisions, from the hub's own cache, without
-the network.
-"""
+"""Models of the hub are loaded at pinned revisions, from the hub's own cache, without the network."""
 
 import re
 import shutil

@@ -9,14 +9,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from lab.errors import LabError
-from lab.llm.data.prompts import (
-    LENGTH,
-    STOP,
-    Prompt,
-    finish_reason,
-    load_prompt,
-    stop_tokens,
-)
+from lab.llm.data.prompts import LENGTH, STOP, Prompt, finish_reason, load_prompt, stop_tokens
 
 TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content']"

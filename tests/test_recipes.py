@@ -5,13 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from enumeration import (
-    PAIRS,
-    bernoulli_weight,
-    chance,
-    reward_vectors,
-    scored,
-)
+from enumeration import PAIRS, bernoulli_weight, chance, reward_vectors, scored
 from refusals import refusal
 from specs import SPECS
 

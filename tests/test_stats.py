@@ -25,9 +25,7 @@ from lab.mathematics.stats import (
 
 @pytest.fixture
 def pass_rates():
-    """Pass rates "seeds problems" in which some problems, and some seeds, are easier
-    than others.
-    """
+    """Pass rates "seeds problems" in which some problems, and some seeds, are easier than others."""
     rng = np.random.default_rng(1)
     return rng.beta(0.5, 0.8, 40) + rng.normal(0, 0.03, (5, 1)) + rng.normal(0, 0.02, (5, 40))
 
@@ -243,10 +241,7 @@ def test_a_statistic_may_reduce_the_carried_axes_and_may_be_infinite():
             lambda: mean_interval([0.5], over="seeds"),
             r"values of shape \(1,\) for seeds: one item has no interval, give at least two",
         ),
-        (
-            lambda: mean_interval([[0.5, 1.0]], over="both"),
-            r"shape \(1, 2\) for seeds, problems:",
-        ),
+        (lambda: mean_interval([[0.5, 1.0]], over="both"), r"shape \(1, 2\) for seeds, problems:"),
         (
             lambda: mean_interval([]),
             r"values of shape \(0,\): over='problems' needs an array with the axes problems",

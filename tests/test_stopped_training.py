@@ -10,13 +10,7 @@ from lab.errors import LabError
 from lab.mathematics.stopping import until
 from lab.runs.experiments import experiment
 from lab.toy.gradient_source import GradientSource
-from lab.toy.multinomial import (
-    count_draws,
-    draw_counts_until,
-    draw_numbers,
-    rollouts_spent,
-    spend,
-)
+from lab.toy.multinomial import count_draws, draw_counts_until, draw_numbers, rollouts_spent, spend
 
 RULES = [
     until(right=1, cap=6),
