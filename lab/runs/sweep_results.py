@@ -32,22 +32,17 @@ from lab.shapes import Array
 if TYPE_CHECKING:
     import pandas as pd
 
-_own = ContextVar("own", default=False)
+OWN = ContextVar("own", default=False)  # whether `own_runs` is active
 
 
 @contextmanager
 def own_runs() -> Iterator[None]:
     """While it is active, `results` reads your own runs instead of the recorded ones."""
-    token = _own.set(True)
+    token = OWN.set(True)
     try:
         yield
     finally:
-        _own.reset(token)
-
-
-def reads_own_runs() -> bool:
-    """Whether `own_runs` is active."""
-    return _own.get()
+        OWN.reset(token)
 
 
 @dataclass(frozen=True)
@@ -181,7 +176,7 @@ def results(sweep: str, experiment: str) -> Results:
     has not finished.
     """
     path = sweep_named(sweep)
-    if _own.get():
+    if OWN.get():
         return results_of_runs(finished_runs(read_sweep(path), experiment))
     return recorded(path, experiment)
 
@@ -203,11 +198,11 @@ def results_of_every_record(sweep: str, experiment: str) -> Results:
     """
     last_records = results(sweep, experiment)
     path = recorded_folder(sweep) / f"{experiment}-every-record.parquet"
-    columns = read_sweep(sweep_named(sweep)).every_record if _own.get() else []
+    columns = read_sweep(sweep_named(sweep)).every_record if OWN.get() else []
     if columns:
         runs = [Run(runs_root() / id) for id in last_records.runs]
         return replace(last_records, groups=_groups_of_every_record(runs, columns))
-    if _own.get() or not path.exists():
+    if OWN.get() or not path.exists():
         raise LabError(
             f"no {path}: write every_record, with names of columns, above the runs of"
             f" sweeps/{sweep}.toml, and run lab record on it where the runs are"
