@@ -94,7 +94,13 @@ def tables(specs: Iterable[str] = ()) -> list[dict[str, Any]]:
     usual = [name for name in named if _estimator(name)["label"] is not None]
     chosen = {spec: estimator(spec) for spec in (*usual, *specs)}
     return [
-        _table(spec, one)
+        {
+            "spec": spec,
+            "label": one.label,
+            "least": one.least,
+            "coefficients": _coefficients(one),
+            "limit": one.limit and {axis: _limit(one.limit, axis) for axis in AXES},
+        }
         for spec, one in chosen.items()
         if estimators.ALIASES.get(one.name, one.name) in named
     ]
@@ -156,16 +162,6 @@ def _is_text(value: Any) -> bool:
 def _look(name: str) -> list[Any]:
     color, dash, _ = LOOKS.get(name) or made_up_look(name)
     return [color, [] if dash == "-" else list(dash[1])]
-
-
-def _table(spec: str, chosen: Estimator) -> dict[str, Any]:
-    return {
-        "spec": spec,
-        "label": chosen.label,
-        "least": chosen.least,
-        "coefficients": _coefficients(chosen),
-        "limit": chosen.limit and {axis: _limit(chosen.limit, axis) for axis in AXES},
-    }
 
 
 def _coefficients(chosen: Estimator) -> dict[int, list[list[float]]]:
