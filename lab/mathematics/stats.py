@@ -138,7 +138,8 @@ def mean_interval(
             high = start + reach
         elif array.min() == end:
             low = end - reach
-    return Interval(point, low, high, level, _sizes(array, over))
+    sizes = sorted(zip(AXES[over], array.shape, strict=False))
+    return Interval(point, low, high, level, dict(sizes))
 
 
 def mean_interval_each(
@@ -378,11 +379,6 @@ def _axes(over: Over) -> tuple[str, ...]:
     if over not in AXES:
         raise unknown("over", over, AXES)
     return AXES[over]
-
-
-def _sizes(array: Float[np.ndarray, "*values"], over: Over) -> dict[str, int]:
-    """How many problems and seeds there are."""
-    return dict(sorted(zip(AXES[over], array.shape, strict=False)))
 
 
 def _items(values: ArrayLike, over: Over, one: bool = False) -> Float[np.ndarray, "*values"]:
