@@ -65,7 +65,9 @@ def expectation(f: Callable[[tuple[int, ...]], object], N: int, p):
 
 
 def bernoulli_weight(advantages: Advantages, N: int, p):
-    """E[(1/N) sum_i A_i S_i]/grad p for one Bernoulli logit: score S_i = r_i - p, grad p = p(1-p)."""
+    """E[(1/N) sum_i A_i S_i]/grad p for one Bernoulli logit: score S_i = r_i - p, grad
+    p = p(1-p).
+    """
     return expectation(
         lambda r: sum(A * (x - p) for A, x in zip(advantages(r), r, strict=True)), N, p
     ) / (N * p * (1 - p))
@@ -116,6 +118,8 @@ def zero_mean_weight(right: Callable[[int, int], Decimal], N: int, p: Decimal) -
 
 
 def share_of_subsets_hit(rewards: Sequence[int], k: int) -> Fraction:
-    """The share of k-subsets that hold a success: the unbiased pass@k estimate, counted one by one."""
+    """The share of k-subsets that hold a success: the unbiased pass@k estimate, counted
+    one by one.
+    """
     subsets = list(itertools.combinations(rewards, k))
     return Fraction(sum(any(s) for s in subsets), len(subsets))

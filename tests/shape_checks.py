@@ -116,7 +116,9 @@ def look_or_none(value):
 
 
 def _evaluated(hint, function):
-    """An annotation's value, so that the shapes in an alias are seen; its text where it has none."""
+    """An annotation's value, so that the shapes in an alias are seen; its text where it
+    has none.
+    """
     try:
         return eval(hint, function.__globals__) if isinstance(hint, str) else hint
     except NameError:  # a name that only mypy imports

@@ -171,7 +171,9 @@ def pass_at_k_training(r, k):
 
 
 def pacs(r, beta=1, dr_grpo=False, balanced=True):
-    """Section 3.6: u_i = w_i (R_i - 1/2), A_i = beta (G/(G-1)) (u_i - ū); Dr. GRPO has no G/(G-1)."""
+    """Section 3.6: u_i = w_i (R_i - 1/2), A_i = beta (G/(G-1)) (u_i - ū); Dr. GRPO has
+    no G/(G-1).
+    """
     G = len(r)
     count = {x: r.count(x) for x in r}
     u = [(Fraction(G, 2 * count[x]) if balanced and len(count) == 2 else 1) * (x - HALF) for x in r]
@@ -190,7 +192,9 @@ def entropic(r, eta):
 
 
 def drawn_line(r):
-    """w = 1 + p: b(j) = 1 + j/(N-1), by linearity of E[j] = (N-1) p, and the leave-one-out offset."""
+    """w = 1 + p: b(j) = 1 + j/(N-1), by linearity of E[j] = (N-1) p, and the
+    leave-one-out offset.
+    """
     return [(1 + mean(others(r, i))) * A for i, A in enumerate(rloo(r))]
 
 

@@ -96,7 +96,9 @@ def plain():
 
 
 def truth(logits: torch.Tensor, temperature: float, top_p: float) -> np.ndarray:
-    """Probabilities after temperature and top-p of one row, token by token as the definition says."""
+    """Probabilities after temperature and top-p of one row, token by token as the
+    definition says.
+    """
     scores = logits.double().numpy() / temperature
     p = np.exp(scores - scores.max())
     p /= p.sum()
@@ -174,7 +176,9 @@ def alarm(a: np.ndarray, b: np.ndarray, n: int) -> float:
 
 
 def test_both_engines_have_the_same_pass_at_k_as_far_as_chance_allows(ours, started):
-    """Right engines fail this once in 1,000 seeds; an engine at another temperature does not pass."""
+    """Right engines fail this once in 1,000 seeds; an engine at another temperature
+    does not pass.
+    """
     sampling = Sampling(64, 1.0, 0.95, 48, seed=11)
     a, b = (successes(engine.sample(PROMPTS, sampling)) for engine in (ours, started.engine))
     assert 0.1 < a.mean() / 64 < 0.9 and alarm(a, b, 64) > 1e-3

@@ -1,4 +1,6 @@
-"""Parameters keep working under the names they had when runs were recorded, and so do those runs."""
+"""Parameters keep working under the names they had when runs were recorded, and so do
+those runs.
+"""
 
 import json
 import shlex

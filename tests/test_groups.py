@@ -1,4 +1,6 @@
-"""Groups by identity, lost and truncated rollouts, and the one visible way to make a score binary."""
+"""Groups by identity, lost and truncated rollouts, and the one visible way to make a
+score binary.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""Models of the hub are loaded at pinned revisions, from the hub's own cache, without the network."""
+"""Models of the hub are loaded at pinned revisions, from the hub's own cache, without
+the network.
+"""
 
 import re
 import shutil

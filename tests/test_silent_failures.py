@@ -37,7 +37,9 @@ def test_every_line_of_the_document_names_its_test():
 def test_the_rules_for_odd_groups_are_fields_of_the_estimator_and_head_every_run(
     objective, rules, capsys
 ):
-    """'... each follow a rule that is a field of the estimator and is printed in the run's header'"""
+    """'... each follow a rule that is a field of the estimator and is printed in the
+    run's header'
+    """
     assert str(lab.estimator(objective).rules) == rules
     assert main(["train", "tabular", "scale=smoke", "steps=1", f"estimator={objective}"]) == 0
     assert f"  rules: {rules}\n" in capsys.readouterr().out

@@ -25,7 +25,9 @@ from lab.mathematics.stats import (
 
 @pytest.fixture
 def pass_rates():
-    """Pass rates "seeds problems" in which some problems, and some seeds, are easier than others."""
+    """Pass rates "seeds problems" in which some problems, and some seeds, are easier
+    than others.
+    """
     rng = np.random.default_rng(1)
     return rng.beta(0.5, 0.8, 40) + rng.normal(0, 0.03, (5, 1)) + rng.normal(0, 0.02, (5, 40))
 
