@@ -4,6 +4,7 @@ are made by us.
 
 import csv
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,8 +12,8 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from refusals import refusal
 
-from lab.errors import LabError
 from lab.llm.data.datasets import DATASETS, KINDS, Problem, describe_datasets, load
 
 DATA = Path(__file__).parent / "data"
@@ -158,55 +159,33 @@ def test_an_answer_that_a_parser_took_for_a_date_is_skipped_and_counted(tmp_path
 
 def test_a_wrong_number_of_rows_is_refused():
     DATASETS["math500"] = replace(DATASETS["math500"], rows=500)
-    with pytest.raises(
-        LabError,
-        match="HuggingFaceH4/MATH-500 holds 2 rows and math500 has 500: take the whole split 'test'"
-        r" of HuggingFaceH4/MATH-500 \(pinned 6e4ed1a2a79a\)",
-    ):
-        load("math500")
+    assert refusal(load, "math500").startswith(
+        "HuggingFaceH4/MATH-500 holds 2 rows and math500 has 500: take the whole split 'test' of"
+        " HuggingFaceH4/MATH-500 (pinned 6e4ed1a2a79a)"
+    )
 
 
 def test_a_missing_column_is_named_beside_those_that_are_there(tmp_path, hub):
     write(tmp_path / "math500.jsonl", {"question": "1+1", "answer": "2"})
     hub.folder = tmp_path
-    with pytest.raises(LabError, match="lacks the column 'problem' of math500 and has question,"):
-        load("math500")
+    assert "lacks the column 'problem' of math500 and has question," in refusal(load, "math500")
     path = write(tmp_path / "mine.jsonl", {"problem": "1+1", "answer": "2"})
-    with pytest.raises(
-        LabError, match="'question' of mine.jsonl and has problem.*: set question_column"
-    ):
-        load(str(path))
+    assert "and has problem, answer: set question_column or" in refusal(load, str(path))
 
 
-@pytest.mark.parametrize(
-    "name, sentence",
-    [
-        ("gsm9k", "unknown data set 'gsm9k': did you mean 'gsm8k'?"),
-        ("mine.jsonl", "there is no file mine.jsonl: check the path"),
-    ],
-)
-def test_what_is_not_there_is_said_in_a_sentence(tmp_path, monkeypatch, name, sentence):
+def test_what_is_not_there_is_said_in_a_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(LabError, match=sentence):
-        load(name)
+    assert "unknown data set 'gsm9k': did you mean 'gsm8k'?" in refusal(load, "gsm9k")
+    assert refusal(load, "mine.jsonl") == "there is no file mine.jsonl: check the path"
 
 
-@pytest.mark.parametrize(
-    "name, text",
-    [
-        ("mine.jsonl", '{"question": oops\n'),
-        ("mine.jsonl", ""),
-        ("mine.parquet", "no parquet"),
-        ("mine.csv", ""),
-    ],
-)
-def test_a_damaged_or_empty_file_is_refused_in_one_line(tmp_path, name, text):
-    (tmp_path / name).write_text(text)
-    with pytest.raises(
-        LabError, match=r"is not readable as \w+ \(.+\): download it again"
-    ) as caught:
-        load(str(tmp_path / name))
-    assert "\n" not in str(caught.value)
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv"])
+@pytest.mark.parametrize("content", [b"", b'{"question": oops\n', b"question\n\xfc\n"])
+def test_a_damaged_or_empty_file_is_refused_in_one_line(tmp_path, kind, content):
+    path = tmp_path / f"mine.{kind}"
+    path.write_bytes(content)
+    said = refusal(load, str(path))
+    assert re.search(r"is not readable as \w+ \(.+\): download it again, or save it as UTF-8", said)
 
 
 # --- The hub ------------------------------------------------------------------------------------
@@ -228,10 +207,7 @@ def test_the_hub_is_asked_for_the_pinned_revision_and_no_code(hub):
 )
 def test_a_hub_that_does_not_answer_is_one_sentence(hub, name, cure):
     hub.down = ConnectionError("no route\nto anywhere")
-    with pytest.raises(
-        LabError, match=rf"did not come from the hub \(no route to anywhere\){cure}"
-    ):
-        load(name)
+    assert f"did not come from the hub (no route to anywhere){cure}" in refusal(load, name)
 
 
 def test_the_lines_of_the_data_check_say_what_is_pinned_and_the_network_is_not_touched(hub):

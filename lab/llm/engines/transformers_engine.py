@@ -205,10 +205,10 @@ def draw(
     LabError: scores that are not finite.
     """
     if not scores.amax(-1).isfinite().all():
-        raise LabError(
-            "the model's scores are not finite: its weights are damaged, or its training diverged:"
-            " lower learning_rate, or take an earlier checkpoint"
+        fault = (
+            "the model's scores are not finite, as of damaged weights or a training that diverged"
         )
+        raise LabError(f"{fault}: lower learning_rate, or take an earlier checkpoint")
     if temperature == 0:
         logp = scores.log_softmax(-1)
         token = scores.argmax(-1)
