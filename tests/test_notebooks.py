@@ -276,7 +276,7 @@ def kernels(runs: Path) -> list[int]:
 
 
 def test_a_killed_notebook_goes_on_in_the_same_folder_and_its_kernel_ends(
-    start, monkeypatch, runs, tmp_path
+    start, monkeypatch, runs, tmp_path, request
 ):
     # 400 steps are those of a laptop, and yet not those of the scale
     given = {"answers": 3, "steps": 400, "log_every": 1}
@@ -288,6 +288,7 @@ def test_a_killed_notebook_goes_on_in_the_same_folder_and_its_kernel_ends(
     started.kill_group()  # the kernel is in another, and sees within a second that it is alone
     assert not run.finished
     monkeypatch.setenv("JUPYTER_PATH", "")
+    request.getfixturevalue("forks")  # only the kernel above is seen by `kernels`
     assert main(words) == 0 and run.finished
     cells = code_cells(run.path / "notebook.ipynb")
     (inserted,) = [c for c in cells if "injected-parameters" in c.metadata.get("tags", [])]

@@ -33,6 +33,7 @@ pytestmark = pytest.mark.usefixtures("counted_once")
 
 def test_all_parts_of_the_maze_are_measured_on_a_cpu_and_recorded(runs, forks, capsys, monkeypatch):
     monkeypatch.setenv("LAB_DEVICE", "cpu")
+    monkeypatch.setattr(rehearsal, "TOY_STEPS", 5)
     measured = rehearse(only="maze")["parts"]
     assert list(measured) == [part.name for part in parts("smoke") if "maze" in part.name]
     assert measured["maze: device against CPU"]["largest_difference"] == 0.0
@@ -40,7 +41,7 @@ def test_all_parts_of_the_maze_are_measured_on_a_cpu_and_recorded(runs, forks, c
     resumed = measured["maze: killed and resumed"]
     assert resumed["records_equal"] is True and resumed["largest_difference_of_a_weight"] == 0.0
     steps = measured["maze smoke"]
-    assert 0 < steps["seconds_a_step"] <= steps["slowest_step"] and steps["steps"] == 20
+    assert 0 < steps["seconds_a_step"] <= steps["slowest_step"] and steps["steps"] == 5
     assert steps["log_probability_mismatch"] < 1e-4
     (path,) = (runs / "rehearsal").glob("*.json")
     written = json.loads(path.read_text())
@@ -210,8 +211,9 @@ def test_a_card_that_torch_does_not_see_is_refused_before_anything_runs(h200, mo
 
 @pytest.fixture
 def on_cpu(tmp_path, monkeypatch):
-    """The folder of profiles of a part that runs in this process."""
+    """The folder of profiles of a part that runs in this process; a profile is of one step."""
     monkeypatch.setenv("LAB_DEVICE", "cpu")
+    monkeypatch.setattr(measurements, "PROFILED", 1)
     return str(tmp_path)
 
 

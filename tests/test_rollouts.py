@@ -263,10 +263,10 @@ def test_what_has_no_end_or_a_column_twice_is_refused(tmp_path):
 
 def test_a_sentence_lists_few_of_many_columns(tmp_path):
     path = tmp_path / "a.csv"
-    names = [f"column_{i}" for i in range(20_000)]
-    path.write_text(",".join(names) + "\n" + ",".join("0" * 20_000) + "\n")
+    names = [f"column_{i}" for i in range(2_000)]
+    path.write_text(",".join(names) + "\n" + ",".join("0" * 2_000) + "\n")
     told = refusal(read_table_counts, path)
-    assert len(told) < 2000 and "and 19,980 more" in told
+    assert len(told) < 2000 and "and 1,980 more" in told
 
 
 # --- Weightings ---------------------------------------------------------------------------------

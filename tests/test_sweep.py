@@ -314,10 +314,10 @@ def test_killed_with_all_its_processes_a_sweep_goes_on_where_it_was(
 ):
     path = write(
         FILE.replace(
-            '["rloo", "grpo(ddof=1)", "grpo"]', '["grpo(ddof=1)"], steps = [50, 6000]'
+            '["rloo", "grpo(ddof=1)", "grpo"]', '["grpo(ddof=1)"], steps = [50, 1500]'
         ).replace("steps = 400, ", "")
     )
-    started = fork("sweep", path, "--train", "--jobs", 2)
+    started = fork("sweep", path, "--train", "--jobs", 1)
     # A short run is finished, a long one under way.
     wait(lambda: finished(path) and told(path), started.process)
     started.kill_group()

@@ -27,7 +27,16 @@ def on_sigterm(act: Callable[[], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, lambda *_: act())
+    acting = False
+
+    def heed(*_: object) -> None:
+        nonlocal acting
+        if not acting:  # one that comes while the last is heeded would wait for its locks forever
+            acting = True
+            act()
+            acting = False
+
+    before = signal.signal(signal.SIGTERM, heed)
     after = before
     try:
         yield

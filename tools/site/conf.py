@@ -3,11 +3,13 @@
 The pages ask for nothing outside their folder: formulas are MathML, which browsers draw themselves.
 """
 
+from functools import cache
 from pathlib import Path
 
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
 
 project = "The lab"
 author = "The lab's maintainers"
@@ -58,6 +60,7 @@ html_theme_options = {
 
 def setup(app: Sphinx) -> None:
     """Add the renderer of formulas."""
+    SearchEnglish.stem = cache(SearchEnglish.stem)  # else again for each page: a tenth of the time
 
     def inline(self: nodes.NodeVisitor, node: nodes.math) -> None:
         self.body.append(convert(node.astext()))
