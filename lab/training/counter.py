@@ -138,10 +138,12 @@ def _size(tensor: torch.Tensor) -> int:
 
 
 # Torch's formulas; the CPU's fused attention, which torch does not list, has those of CUDA's.
-FUSED = "_scaled_dot_product_flash_attention"
+aten = torch.ops.aten
 FLOPS: dict[Any, Callable[..., int]] = flop_registry | {
-    getattr(torch.ops.aten, f"{FUSED}_for_cpu{way}"): flop_registry[
-        getattr(torch.ops.aten, f"{FUSED}{way}")
-    ]
-    for way in ("", "_backward")
+    aten._scaled_dot_product_flash_attention_for_cpu: flop_registry[
+        aten._scaled_dot_product_flash_attention
+    ],
+    aten._scaled_dot_product_flash_attention_for_cpu_backward: flop_registry[
+        aten._scaled_dot_product_flash_attention_backward
+    ],
 }
