@@ -31,9 +31,12 @@ def on_sigterm(act: Callable[[], None]) -> Iterator[None]:
 
     def heed(*_: object) -> None:
         nonlocal acting
-        if not acting:  # one that comes while the last is heeded would wait for its locks forever
-            acting = True
+        if acting:  # it would wait forever for a lock that the one being heeded holds
+            return
+        acting = True
+        try:
             act()
+        finally:
             acting = False
 
     before = signal.signal(signal.SIGTERM, heed)
