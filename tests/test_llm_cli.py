@@ -1,5 +1,7 @@
 """The commands for language models, as typed: `lab data`, `lab audit`, `lab eval`."""
 
+import json
+
 import pandas as pd
 
 from lab.cli import main
@@ -23,6 +25,13 @@ def test_data_check_names_the_golds_that_the_verifier_cannot_read(capsys, tmp_pa
     assert main(["data", "check", file, "question_column=problem"]) == 0
     said = capsys.readouterr().out
     assert "; 2 gold answers unreadable" in said and said.count("cannot be read") == 2
+    assert "prompts stand there again" not in said
+    pairs = [("1+1?", 2), ("1+1?", 3), ("2+2?", 4), ("2+2?", 4), ("3+3?", 6)]
+    rows = [{"question": question, "answer": str(answer)} for question, answer in pairs]
+    (again := tmp_path / "again.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert main(["data", "check", str(again)]) == 0
+    said = capsys.readouterr().out
+    assert "    2 prompts stand there again, 1 with another gold\n" in said
 
 
 def test_audit_reports_and_draws_a_table_of_counts(capsys, tmp_path):

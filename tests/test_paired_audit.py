@@ -95,6 +95,8 @@ def test_what_cannot_be_paired_is_refused_with_the_reason(pair, tmp_path, monkey
     other.assign(problem=other["problem"] + 399).to_csv(tmp_path / "d.csv", index=False)
     with pytest.raises(LabError, match="share 1 of 400 and 400 problems"):
         audit_pair(a, tmp_path / "d.csv")
+    with pytest.raises(LabError, match="is given twice: give what it is to be compared with"):
+        audit_pair(a, a.parent / "." / a.name)
     steps = {"step": [1, 1, 2, 2], "id": ["x"] * 4, "reward": [0, 1, 1, 1]}
     with pytest.raises(LabError, match="several groups of a problem, of 2 steps"):
         audit_pair(rollouts(tmp_path / "e.jsonl", **steps), a)

@@ -633,6 +633,8 @@ class Reading:
         self.sample = ""
         if self.kind != "reward":
             return notes
+        if self.choice.n:
+            notes.append(f"n = {self.choice.n} is not used: each row is a rollout")
         problems = numbered(self.rows, *self.grouping, *pooled)
         known = {*self.grouping, *pooled, *self.outcomes, *self.found.long, "(row)", "(position)"}
         unclear: dict[bool, str] = {}

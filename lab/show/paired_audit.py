@@ -55,6 +55,8 @@ def audit_pair(first: str | Path, second: str | Path, choice: Choice | None = No
     LabError: what cannot be counted; two files that cannot be paired, with the reason.
     """
     paths = Path(first), Path(second)
+    if paths[0].resolve() == paths[1].resolve():
+        raise LabError(f"{first} is given twice: give what it is to be compared with")
     _check_settings(*paths)
     a, b = (read_counts(path, choice, least=1) for path in paths)
     rows_a, rows_b = matched(a, b, *paths)

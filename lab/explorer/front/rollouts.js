@@ -522,6 +522,7 @@ class Reading {
       unclear = [];
     this.sample = "";
     if (this.kind !== "reward") return notes;
+    if (this.choice.n) notes.push(`n = ${this.choice.n} is not used: each row is a rollout`);
     const problems = numbered(this.group, ...pooled.map(this.codes)),
       known = [this.problem, this.stepName, ...this.within, ...pooled, ...this.outcomes, ...this.found.long, "(row)", "(position)"];
     for (const name of this.names) {

@@ -8,6 +8,7 @@ where an answer is right whose reward reaches `right_from`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
@@ -149,6 +150,13 @@ def described(task: Task, name: str) -> Iterator[str]:
         yield f"{loaded}; {len(unreadable)} gold answers unreadable"
         for problem in (loaded.problems[place] for place in unreadable):
             yield f"    {problem.id}: {problem.answer!r} cannot be read"
+        answers = defaultdict(list)
+        for problem in loaded.problems:
+            answers[str(problem.prompt)].append(problem.answer)
+        repeated = [each for each in answers.values() if len(each) > 1]
+        if repeated:
+            unlike = sum(len({*each}) > 1 for each in repeated)
+            yield f"    {len(repeated)} prompts stand there again, {unlike} with another gold"
         yield f"    columns: {', '.join(sorted(first[0].row))}"
         yield f"    prompt: {first[0].prompt!r}"
         yield f"    {right} of the first {len(first)} golds are right, as answers"
