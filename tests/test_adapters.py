@@ -53,14 +53,8 @@ def test_a_step_of_an_adapter_is_trls(tmp_path):
     made = adapted(loop_of(parts, kl=0.3))
     made.reference = made.model  # that of an adapter is the model without it
     begun = {name: weight.detach().clone() for name, weight in made.model.named_parameters()}
-    theirs = trainer(
-        parts,
-        tmp_path,
-        estimator="maxrl",
-        logps=True,
-        peft_config=adapter_config(4),
-        config={"beta": 0.3, "max_grad_norm": 1.0},
-    )
+    given = {"peft_config": adapter_config(4), "config": {"beta": 0.3, "max_grad_norm": 1.0}}
+    theirs = trainer(parts, tmp_path, estimator="maxrl", logps=True, **given)
     theirs.model.double()
     theirs.model.load_state_dict(begun, strict=False)
     rows, _ = made.roll_out(0)

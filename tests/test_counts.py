@@ -97,12 +97,8 @@ def test_bands_hold_together_where_problems_are_few_and_most_are_never_solved():
     for _ in range(200):
         a, b = (rng.binomial(n, p) for p in world(30))
         found = counts.pass_bands(n, a, n, b, ks), *counts.gain_bands(n, a, n, b, ms)[:2]
-        hits.append(
-            [
-                all(x.low <= t <= x.high for x, t in zip(bands, of, strict=True))
-                for bands, of in zip(found, truths, strict=True)
-            ]
-        )
+        pairs = (zip(bands, of, strict=True) for bands, of in zip(found, truths, strict=True))
+        hits.append([all(x.low <= t <= x.high for x, t in pair) for pair in pairs])
     assert (np.mean(hits, axis=0) > 0.92).all(), np.mean(hits, axis=0)
 
 

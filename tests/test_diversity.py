@@ -20,12 +20,8 @@ def cosine_distance(a, b):
 
 
 def pairs_by_hand(vectors):
-    return np.mean(
-        [
-            cosine_distance(a, b)
-            for a, b in itertools.combinations(np.asarray(vectors, dtype=float), 2)
-        ]
-    )
+    pairs = itertools.combinations(np.asarray(vectors, dtype=float), 2)
+    return np.mean([cosine_distance(a, b) for a, b in pairs])
 
 
 def look_up(table):
@@ -120,19 +116,10 @@ def model(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("embedding")
     torch.manual_seed(0)
-    Qwen3Model(
-        Qwen3Config(
-            vocab_size=12,
-            hidden_size=16,
-            intermediate_size=24,
-            num_hidden_layers=2,
-            head_dim=8,
-            num_attention_heads=2,
-            num_key_value_heads=1,
-            max_position_embeddings=10,
-            initializer_range=0.5,
-        )
-    ).save_pretrained(folder)
+    sizes = dict(hidden_size=16, intermediate_size=24, num_hidden_layers=2, head_dim=8)
+    sizes |= dict(num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=10)
+    config = Qwen3Config(vocab_size=12, **sizes, initializer_range=0.5)
+    Qwen3Model(config).save_pretrained(folder)
     words = {word: i for i, word in enumerate(["<unk>", "<end>", "a", "b", "c", "d"])}
     tokenizer = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()

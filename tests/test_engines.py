@@ -119,12 +119,9 @@ def bare(answers: list[list[Completion]]) -> list[list[tuple]]:
 
 
 def successes(answers: list[list[Completion]]) -> np.ndarray:
-    return np.array(
-        [
-            sum(extract(a.text, "strict") == problem.answer for a in each)
-            for problem, each in zip(ASKED, answers, strict=True)
-        ]
-    )
+    golds = (problem.answer for problem in ASKED)
+    pairs = zip(golds, answers, strict=True)
+    return np.array([sum(extract(a.text, "strict") == gold for a in each) for gold, each in pairs])
 
 
 # --- What is drawn ------------------------------------------------------------------------------

@@ -386,12 +386,8 @@ def test_the_page_reads_every_case_of_the_lab(bundled):
     given, cases = [], []
     for case in json.loads((ROLLOUTS / "cases.json").read_text(encoding="utf-8")):
         path = ROLLOUTS / case.get("path", "")
-        files = [
-            (
-                case.get("file", path.name),
-                case.get("text", "").encode(case.get("encoding", "utf-8")),
-            )
-        ]
+        content = case.get("text", "").encode(case.get("encoding", "utf-8"))
+        files = [(case.get("file", path.name), content)]
         if "path" in case:
             paths = [path] if path.is_file() else [each for each in path.iterdir()]
             if not all(each.is_file() for each in paths):

@@ -46,19 +46,9 @@ def qwen():
     """
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
-    model = Qwen3ForCausalLM(
-        Qwen3Config(
-            vocab_size=50,
-            hidden_size=40,
-            intermediate_size=80,
-            num_hidden_layers=3,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            head_dim=10,
-            max_position_embeddings=64,
-            tie_word_embeddings=True,
-        )
-    )
+    sizes = dict(hidden_size=40, intermediate_size=80, num_hidden_layers=3, head_dim=10)
+    sizes |= dict(num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64)
+    model = Qwen3ForCausalLM(Qwen3Config(vocab_size=50, **sizes, tie_word_embeddings=True))
     assert 40_000 < sum(weight.numel() for weight in model.parameters()) < 60_000
     random = torch.Generator().manual_seed(0)
     with torch.no_grad():

@@ -6,6 +6,7 @@ on noise are written out. Fractions stay exact, so equality is equality.
 
 import math
 from fractions import Fraction
+from functools import partial
 from random import Random
 
 import pytest
@@ -76,17 +77,12 @@ def fisher(policy):
 
 def moments(advantages, p, size=N):
     """D1, D0 and Var Z by all reward vectors."""
-    right, wrong = (
-        expectation(
-            lambda r, kind=kind: sum(
-                a * a for a, x in zip(advantages(r), r, strict=True) if x == kind
-            ),
-            size,
-            p,
-        )
-        / size
-        for kind in (1, 0)
-    )
+
+    def square(r, kind):
+        return sum(a * a for a, x in zip(advantages(r), r, strict=True) if x == kind)
+
+    of_kind = (partial(square, kind=kind) for kind in (1, 0))
+    right, wrong = (expectation(function, size, p) / size for function in of_kind)
 
     def Z(r):
         return (

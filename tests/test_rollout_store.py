@@ -24,15 +24,9 @@ def columns(step, lost=False):
     if lost:
         rewards[0] = None
     texts = [f"answer {i} é" for i in range(12)]
-    return rollout_columns(
-        PROBLEMS,
-        4,
-        text=texts,
-        tokens=[3] * 12,
-        reward=rewards,
-        advantage=[i - 5.5 for i in range(12)],
-        truncated=[i == 11 for i in range(12)],
-    )
+    others = {"tokens": [3] * 12, "advantage": [i - 5.5 for i in range(12)]}
+    others["truncated"] = [i == 11 for i in range(12)]
+    return rollout_columns(PROBLEMS, 4, text=texts, reward=rewards, **others)
 
 
 @pytest.fixture

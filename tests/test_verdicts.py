@@ -169,9 +169,7 @@ def test_no_claim_is_tested_twice_among_those_that_holm_corrects_together(famili
     """Another hypothesis on the same difference, such as a margin of our own, is another family."""
     for claims in sum(families, []):
         pairs = [
-            frozenset(
-                (claim.ours.get(step.left, step.left), claim.ours.get(step.right, step.right))
-            )
+            frozenset(claim.ours.get(side, side) for side in (step.left, step.right))
             for claim in claims
             for step in claim.steps
             if not step.is_exact

@@ -5,6 +5,7 @@ formulas.
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -219,17 +220,15 @@ def test_signal_to_noise_is_signal_over_noise_at_the_stated_share_of_the_fisher_
 @KINDS
 def test_signal_mass_is_the_mean_size_of_what_right_and_what_wrong_rollouts_get(kind):
     A = scored(kind)
+
+    def size(r, kind):
+        return sum(abs(a) for a, x in zip(A(r), r, strict=True) if x == kind)
+
     for N in (2, 7):
         for p in P:
             found = lab.signal_mass(kind, N, float(p))
             for reward, part in ((1, found.right), (0, found.wrong)):
-                exact = expectation(
-                    lambda r, reward=reward: sum(
-                        abs(a) for a, x in zip(A(r), r, strict=True) if x == reward
-                    ),
-                    N,
-                    p,
-                )
+                exact = expectation(partial(size, kind=reward), N, p)
                 assert close(part, exact / N)
 
 
