@@ -251,14 +251,8 @@ def test_the_numbers_told_of_partial_groups_and_singletons():
 
 @pytest.mark.parametrize("gate", ["drop", "redraw"])
 def test_a_gate_of_lost_rollouts_by_the_pass_rate_is_that_of_all_groups(gate):
-    recipe = lab.recipe(
-        "maxrl(singleton='zero')",
-        N=4,
-        gate=gate,
-        lost_right=0.2,
-        lost_wrong=0.5,
-        false_positive=0.1,
-    )
+    parts = {"gate": gate, "lost_right": 0.2, "lost_wrong": 0.5, "false_positive": 0.1}
+    recipe = lab.recipe("maxrl(singleton='zero')", N=4, **parts)
     found, at = recipe.on(SoftmaxPolicy(PI, RIGHT3)), recipe.at(0.1)
     equal([found.weight, found.cost, found.kept], [at.weight, at.cost, at.kept])
 

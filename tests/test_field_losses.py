@@ -199,14 +199,9 @@ def verl_gradients(settings, logp, old, reference, mask, rewards):
         global_batch_info={"loss_scale_factor": scale},
         **given,
     )
-    loss, _ = core_algos.get_policy_loss_fn(mode)(
-        torch.tensor(old),
-        leaf,
-        advantages,
-        mask_,
-        loss_agg_mode=config.loss_agg_mode,
-        config=config,
-    )
+    options = {"loss_agg_mode": config.loss_agg_mode, "config": config}
+    function = core_algos.get_policy_loss_fn(mode)
+    loss, _ = function(torch.tensor(old), leaf, advantages, mask_, **options)
     if config.use_kl_loss:
         kl = core_algos.kl_penalty(leaf, torch.tensor(reference), config.kl_loss_type)
         loss = loss + config.kl_loss_coef * core_algos.agg_loss(
