@@ -57,9 +57,7 @@ PREPARE[HASHES[-4]] = lambda tab: tab.locator(".mazes button").first.wait_for()
 
 @pytest.fixture(scope="module", params=SCREENS)
 def tab(request, chromium, address):
-    """One for all screens of a kind: it compiles the page and axe once. An error that a page tells
-    fails the last of them.
-    """
+    """One for all screens of a kind, which compiles once; an error of any fails the last."""
     given = {"reduced_motion": "reduce", "color_scheme": request.param} | SCREENS[request.param]
     with quiet(chromium, address.rsplit("/", 1)[0], **given) as tab:
         yield tab

@@ -7,7 +7,6 @@ lab's trainer takes the same steps in torch.
 import base64
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -113,7 +112,7 @@ def test_questions_tokens_and_right_answers_are_the_labs(trained, loop):
 
 def test_a_reader_ticks_and_the_model_moves(chromium, address):
     folder = address.rsplit("/", 1)[0]
-    page = Path(urlsplit(address).path)
+    page = Path(address.removeprefix("file://"))
     # A question of either kind: sixteen would be answered for a quarter of a minute.
     few, kinds = re.subn(r'"([^" ]+=\d+)( [^" ]+=\d+){15}"', r'"\1"', page.read_text())
     page.with_name("few.html").write_text(few)

@@ -147,22 +147,6 @@ def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkey
     assert model_costs.sampler_share(config, str(TINY)) == 0.4
 
 
-@pytest.mark.parametrize(
-    "mebibytes, kept",
-    [
-        ([(0, 0.5)], (2, 2)),
-        ([(0, 5)], (20, 20)),
-        ([(0, 11)], (12, 20)),
-        ([(0, 5), (1, 9)], (20, 20)),
-        ([(0, 30), (1, 30), (0, 0)], (30, 40)),
-    ],
-)
-def test_the_model_of_the_allocator_keeps_what_can_be_counted_by_hand(mebibytes, kept):
-    events = [(number, int(size * 2**20)) for number, size in mebibytes]
-    found = tuple(reserved_after(events, expandable) / 2**20 for expandable in (False, True))
-    assert found == kept
-
-
 @cache
 def update(settings, rows, longest):
     """What torch allocates from a model's weights to the end of its first update, as
