@@ -147,6 +147,13 @@ def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkey
     assert model_costs.sampler_share(config, str(TINY)) == 0.4
 
 
+def test_the_model_of_the_allocator_keeps_what_can_be_counted_by_hand():
+    for sizes, kept in ([0.5], (2, 2)), ([5], (20, 20)), ([11], (12, 20)), ([5, 9], (20, 20)):
+        events = [(number, int(size * 2**20)) for number, size in enumerate(sizes)]
+        assert tuple(reserved_after(events, way) / 2**20 for way in (False, True)) == kept
+    assert reserved_after([(0, 30 * 2**20), (1, 30 * 2**20), (0, 0)], False) == 30 * 2**20
+
+
 @cache
 def update(settings, rows, longest):
     """What torch allocates from a model's weights to the end of its first update, as
