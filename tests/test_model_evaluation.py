@@ -5,6 +5,7 @@ import re
 import time
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 from unittest import mock
 
 import pandas as pd
@@ -438,7 +439,8 @@ def test_an_edited_reward_judges_the_stored_answers_again(parrots, runs, tmp_pat
         shares.append(row.metrics["pass@1"].point)
     assert shares == [1, 0] and len(parrots) == 1
     [folder] = (runs / "evaluations").iterdir()
-    assert "judged by" in audit_pair(folder, folder).notes[1]
+    other = copytree(folder, tmp_path / "other")
+    assert "judged by" in audit_pair(folder, other).notes[1]
 
 
 def test_the_engine_is_that_of_the_machine_unless_one_is_named(monkeypatch):

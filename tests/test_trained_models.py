@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -78,7 +79,9 @@ def test_an_evaluation_of_a_run_makes_the_last_evaluation_of_its_training_again(
     assert f"| {run.id}@1 | mine.jsonl | 3 |" in out and "judged by mine.py:score" in out
 
 
-def test_a_run_is_named_by_its_name_and_step_and_its_settings_can_be_changed(trained, capsys):
+def test_a_run_is_named_by_its_name_and_step_and_its_settings_can_be_changed(
+    trained, capsys, tmp_path
+):
     name = trained[0].id
     words = ["arithmetic(level=1)", "engine=transformers", "problems=3", "n=2", "reward="]
     assert main(["eval", f"{name}@1", *words, "max_prompt_tokens=64"]) == 0
@@ -87,7 +90,8 @@ def test_a_run_is_named_by_its_name_and_step_and_its_settings_can_be_changed(tra
     shown = capsys.readouterr().out.splitlines()
     folders = [line.partition(": ")[2] for line in shown if line.startswith("mine.jsonl: ")]
     assert main(["audit", *folders]) == 1 and "has reward = {" in capsys.readouterr().err
-    assert main(["audit", folders[0], folders[0]]) == 0
+    other = copytree(folders[0], tmp_path / "other")
+    assert main(["audit", folders[0], str(other)]) == 0
 
 
 def test_a_model_that_was_not_trained_here_takes_columns_and_a_reward_too(capsys, trained):
