@@ -417,10 +417,14 @@ def _sets_and_settings(words: list[str], kind: type) -> tuple[list[str], dict[st
 def _export(arguments: argparse.Namespace) -> None:
     from lab.runs.experiments import experiment
     from lab.runs.run_folder import Run, write_atomically
+    from lab.runs.trained_models import place_and_step
     from lab.runs.training import state_of
     from lab.show.model_card import card
 
-    run = Run(arguments.run)
+    place, step = place_and_step(str(arguments.run))
+    if step:
+        raise LabError(f"{arguments.run}: the newest checkpoint is written: leave out @{step}")
+    run = Run(place or arguments.run)
     chosen = experiment(run.params["experiment"])
     write = getattr(chosen.module, "export", None)
     if write is None:

@@ -1,7 +1,5 @@
-"""FlashAttention's kernel for sequences of any lengths, by products of matrices: no CPU has it.
-
-It keeps the contract of torch's operators (`_flash_attention_forward` and its backward): the same
-arguments, and the logarithm of the normaliser as "heads tokens".
+"""FlashAttention's kernel for sequences of any lengths, by products of matrices: no CPU has it. The
+arguments and layouts are those of torch's `_flash_attention_forward` and its backward pass.
 """
 
 import torch

@@ -256,8 +256,10 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
     for name, weight in engine.model.state_dict().items():
         torch.testing.assert_close(weight, state[f"model/{name}"], atol=0, rtol=0)
     assert engine.sample(["2+3=?\n"], Sampling(2, 1.0, 1.0, 8))[0][0].ids
-    assert main(["export", str(run.path), str(tmp_path / "model")]) == 1
-    assert "already holds a model" in capsys.readouterr().err
+    assert main(["export", f"{run.id}@1", str(tmp_path / "other")]) == 1
+    assert main(["export", run.id, str(tmp_path / "model")]) == 1
+    errors = capsys.readouterr().err
+    assert "leave out @1" in errors and "already holds a model" in errors
     toy = run_training(experiment("tabular").configure("smoke", {"steps": 2}))
     assert main(["export", str(toy.path), str(tmp_path / "toy")]) == 1
     assert "has no model to write" in capsys.readouterr().err

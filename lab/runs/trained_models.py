@@ -48,7 +48,7 @@ def find_model(name: str, given: Collection[str] = ()) -> Model:
     LabError: a run that trained no language model, has no such checkpoint, or whose model, reward,
     prompt or problems were changed since; no such folder.
     """
-    place, step = _place_and_step(name)
+    place, step = place_and_step(name)
     if place is not None:
         return _trained(Run(place), step, given)
 
@@ -56,7 +56,7 @@ def find_model(name: str, given: Collection[str] = ()) -> Model:
     return Model(label, name, model_digest(name), lambda engine: factory.load_engine(engine, name))
 
 
-def _place_and_step(name: str) -> tuple[Path | None, str]:
+def place_and_step(name: str) -> tuple[Path | None, str]:
     """The run folder that is named, None for another model; and the text after its last @."""
     if Path(name, "config.json").exists():
         return None, ""
