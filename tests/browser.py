@@ -58,7 +58,7 @@ def quiet(chromium, allowed: str, **options):
     said, asked = [], []
     context.on("request", lambda request: asked.append(request.url))
     tab = context.new_page()
-    tab.set_default_timeout(10_000)
+    tab.set_default_timeout(60_000)  # beside other tests a page may wait long for a processor
     tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
     tab.on("pageerror", lambda error: said.append(f"error: {error}"))
     yield tab

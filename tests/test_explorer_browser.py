@@ -53,7 +53,7 @@ def pixels(tab, name: str) -> np.ndarray:
     return np.array([[float(x) for x in pair.split()] for pair in re.split("[ML]", d)[1:]])
 
 
-def until(fact, seconds: float = 20) -> None:
+def until(fact, seconds: float = 60) -> None:
     """Wait for `fact()`, asked from here: the page's own policy forbids the evaluation of text."""
     deadline = time.monotonic() + seconds
     while not fact():
@@ -426,7 +426,7 @@ def test_the_toy_gives_the_numbers_of_the_line_of_python_below_it(opened, state,
             assert f"{gain:.3g} predicted" in told
         where = tab.locator("output.where:visible")
         tab.get_by_role("button", name="Go on").click()
-        until(lambda: int(where.inner_text(timeout=60_000).split()[1]) > 20)
+        until(lambda: int(where.inner_text().split()[1]) > 20)
         tab.get_by_role("button", name="Pause").click()
         tab.get_by_role("button", name="Reset", exact=True).click()
         assert len(columns(tab)["step"]) == 1

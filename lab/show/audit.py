@@ -205,7 +205,7 @@ class Audit:
         for note in self.notes:
             lines += textwrap.wrap(note, WIDE, subsequent_indent="  ", break_long_words=False)
         for title, table in self.tables():
-            lines += ["", title, *table.to_string(float_format="{:.3f}".format).splitlines()]
+            lines += ["", title, *table.to_string(float_format="{:z.3f}".format).splitlines()]
         return lines
 
 
@@ -313,7 +313,7 @@ def audit(
         f" {'group' if is_again else 'problem'}: {dead:.1%} of groups are dead; larger N is"
         " extrapolated",
         f"noise removed: smooth, and {SLACK} below the highest log-likelihood,"
-        f" {mixing(n, correct).log_likelihood:.2f}",
+        f" {mixing(n, correct).log_likelihood:z.2f}",
         *said,
     ]
     if parameters is None or (path / "rollouts").exists():
