@@ -28,6 +28,11 @@ SWITCHES = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 ).split()
+# The popups of the address bar are pages, which each tab of a test's would open with its window.
+# The last such switch counts: what else Playwright turns off here stands first.
+OFF = "PaintHolding HttpsUpgrades MediaRouter OptimizationHints NetworkTimeServiceQuerying"
+OFF += " AimEnabled WebUIOmniboxPopup WebUIOmniboxAimPopup"
+SWITCHES.append(f"--disable-features={','.join(OFF.split())}")
 
 
 @contextmanager

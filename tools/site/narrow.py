@@ -48,11 +48,11 @@ def draw(name: str, folder: Path) -> bool:
         for panel in others:  # one label was enough for a row
             if first.get_shared_y_axes().joined(first, panel) and not panel.get_ylabel():
                 panel.set_ylabel(first.get_ylabel())
-        figure.draw_without_rendering()
+        figure.set_dpi(220)
+        figure.canvas.draw()
         words = figure.get_tightbbox()
         if words.x0 >= 0 and words.x1 <= plots.COLUMN:
-            figure.set_layout_engine("none")  # laid out already
-            figure.savefig(folder / f"{name}.png", dpi=220)
+            plt.imsave(folder / f"{name}.png", figure.canvas.buffer_rgba())  # savefig draws again
             return True
     return False
 
