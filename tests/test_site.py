@@ -2,8 +2,6 @@
 
 import importlib.util
 import re
-import subprocess
-import sys
 import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,6 +11,8 @@ import nbformat
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from browser import PHONE, quiet, until
+
+from lab.show import figure_files
 
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "build" / "site"
@@ -44,11 +44,23 @@ NO_PROSE = re.compile(r"<(code|pre|script|style)\b.*?</\1>|<[^>]*>", re.S)
 
 
 @pytest.fixture(scope="module")
-def pages():
-    """Every page of the site, just built: its path with its addresses."""
-    command = [sys.executable, "tools/site/build.py"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+def build():
+    """The module behind `make site`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "tools" / "site")
+        spec = importlib.util.spec_from_file_location("site_build", ROOT / "tools/site/build.py")
+        spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
+        yield module
+
+
+@pytest.fixture(scope="module")
+def pages(build):
+    """Every page of the site, just built: its path with its addresses. Of the figures for phones
+    one is drawn; all take half a minute.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figure_files, "figure_names", lambda: ["maze_long"])
+        assert build.main() == 0
     written = (path for path in SITE.rglob("*.html") if path.parent.name != "_static")
     return {path: Addresses(path.read_text(encoding="utf-8")) for path in written}
 
@@ -241,10 +253,7 @@ def test_a_phone_shows_a_figure_with_a_panel_a_row(pages, chromium, screen, tall
         assert figure.evaluate("one => one.naturalHeight > one.naturalWidth") == tall
 
 
-def test_with_a_repository_a_lesson_opens_in_colab(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "tools" / "site")
-    spec = importlib.util.spec_from_file_location("site_build", ROOT / "tools/site/build.py")
-    spec.loader.exec_module(build := importlib.util.module_from_spec(spec))
+def test_with_a_repository_a_lesson_opens_in_colab(build, tmp_path, monkeypatch):
     monkeypatch.setattr(build, "SOURCE", tmp_path)
     build.gather(build.colab.checked("some-body/lab.x"))
     for committed in (ROOT / "notebooks").glob("*.ipynb"):  # else as it is committed
@@ -255,9 +264,6 @@ def test_with_a_repository_a_lesson_opens_in_colab(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("wrong", ["owner", "https://github.com/owner/name", "a/b/c", "a/b; ls"])
-def test_a_repository_that_is_no_owner_and_name_is_refused(wrong, monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "tools" / "site")
-    import colab
-
+def test_a_repository_that_is_no_owner_and_name_is_refused(build, wrong):
     with pytest.raises(SystemExit, match="say owner/name"):
-        colab.checked(wrong)
+        build.colab.checked(wrong)
