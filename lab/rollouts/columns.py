@@ -8,7 +8,7 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,11 +58,8 @@ class Columns:
         }
         given = {name: cells[name] for name in choice.columns if name in cells}
         known = (*ROLLOUTS, *HINTS["text"], *HINTS["answer"])
-        lists = [
-            name
-            for name in cells
-            if name.lower() in known and name not in given and {*map(type, cells[name])} == {list}
-        ]
+        lists = [x for x in cells if x not in given and {*map(type, cells[x])} == {list}]
+        lists = [name for name in lists if name.lower() in known]
         outcome = outcome_of(scalar | given, choice, lists)
         if outcome is None or (outcome.kind == "rate" and is_history(self.all, cells)):
             raise LabError(unclear(self.all, cells, choice))
@@ -199,8 +196,6 @@ def numbered(rows: pd.DataFrame, *names: str) -> Int[np.ndarray, " rows"]:
 # fills (a length, a judge's word) the number of rollouts with one value differs from problem to
 # problem, in one that somebody assigned it does not. lab/explorer/front/labels.js does the same.
 
-Division = Literal["groups", "singles", ""]
-
 
 def counts_up(values: Sequence[Any]) -> bool:
     """Whether values are 0, 1, 2, ... or 1, 2, 3, ..."""
@@ -208,7 +203,7 @@ def counts_up(values: Sequence[Any]) -> bool:
     return numbers in (list(range(len(numbers))), list(range(1, len(numbers) + 1)))
 
 
-def division(problem: Int[np.ndarray, " rows"], label: Int[np.ndarray, " rows"]) -> Division:
+def division(problem: Int[np.ndarray, " rows"], label: Int[np.ndarray, " rows"]) -> str:
     """Whether a column divides problems: into "groups" of several rollouts or "singles", or not.
 
     Both are whole numbers from 0. A cell is what one problem has of one value; only problems with

@@ -194,8 +194,7 @@ def _with_lists(row: Row) -> Row:
 def _jsonl(path: Path) -> Iterator[Row]:
     """The rows of a file with one object a line."""
     with _open_text(path) as file:
-        for number, line in enumerate(file, 1):
-            line = line.strip()
+        for number, line in enumerate(map(str.strip, file), 1):
             if not line:
                 continue
             try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from lab.errors import LabError
-from lab.rollouts.columns import Columns, Division, counts_up, division, numbered
+from lab.rollouts.columns import Columns, counts_up, division, numbered
 from lab.rollouts.containers import open_table, readable, table_files
 from lab.rollouts.meaning import FILE, Choice, is_binary, outcome_of
 from lab.rollouts.names import (
@@ -90,23 +90,18 @@ def read_table_counts(
     """
     choice = choice or Choice()
     columns: Columns | None = None
-    left_out: list[str] = []
+    left_out: list[tuple[str, LabError]] = []
     files = table_files(path)
     for file in files:
+        opened = None
         try:
             with readable(file):
-                first, chunks = open_table(file)
-        except NoTable as error:
-            if len(files) == 1:
-                raise
-            left_out.append(file.name)
-            why: LabError = error
-            continue
-        try:
-            found = Columns(first, choice, several=len(files) > 1)
+                opened = open_table(file)
+            found = Columns(opened[0], choice, several=len(files) > 1)
         except LabError as error:
-            left_out.append(file.name)
-            why = error
+            if not opened and not (isinstance(error, NoTable) and len(files) > 1):
+                raise
+            left_out.append((file.name, error))
             continue
         columns = columns or found
         if columns.signature != found.signature:
@@ -116,15 +111,16 @@ def read_table_counts(
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
             steps = re.findall(STEP_IN_PATH, name, re.IGNORECASE)
             alike = re.sub(ALIKE_IN_PATH, r"\1*", name, flags=re.IGNORECASE)
-            columns.add_file(chunks, str(int(steps[-1])) if steps else None, alike)
+            columns.add_file(opened[1], str(int(steps[-1])) if steps else None, alike)
     if columns is None:
-        raise LabError(f"{files[0] if len(files) == 1 else path}: {why}")
+        raise LabError(f"{files[0] if len(files) == 1 else path}: {left_out[-1][1]}")
     try:
         counts = Reading(columns, choice, least, every_step).counts()
     except LabError as error:
         raise LabError(f"{path}: {error}") from error
     if left_out:
-        counts.notes.append(said("left_out", n=len(left_out), of=len(files), files=left_out))
+        names = [name for name, _ in left_out]
+        counts.notes.append(said("left_out", n=len(names), of=len(files), files=names))
     return counts
 
 
@@ -202,7 +198,7 @@ class Reading:
             }
             cell = self.cells[self.outcome][self.rows[self.outcome].iloc[row]]
             place = int(self.rows.index[row]) + 1
-            self._refuse(sentence, row=place, name=self._name(row), cell=cell, **each)
+            self._refuse(sentence, row=place, name=self._names([row])[0], cell=cell, **each)
 
     def _note(self, sentence: str, **facts: Any) -> None:
         self.notes.append(said(sentence, **{**vars(self), **facts}))
@@ -224,16 +220,13 @@ class Reading:
         self.rows = self.rows[rows]
         self.group = numbered(self.rows, *self.grouping)
 
-    def _names(self, rows: np.ndarray) -> list[str]:
+    def _names(self, rows: Any) -> list[str]:
         """The names of the problems of some rows."""
         if not self.problem:
             return [f"row {row}" for row in self.rows.index[rows]]
         columns = [*reversed(self.within), self.problem]
         parts = (self._each(name, identity, object)[rows] for name in columns)
         return [" ".join(each) for each in zip(*parts, strict=True)]
-
-    def _name(self, row: int) -> str:
-        return self._names(np.array([row]))[0]
 
     def _choose_rows(self) -> None:
         """Leave the rows of `only`, and of rollouts judged several times the first judgement."""
@@ -268,7 +261,7 @@ class Reading:
             others = likely(others)
         elif named and not (policies and named[0] in OF_ROWS):  # a row has all of a problem
             return named[0]
-        elif {*others} <= {"k"}:
+        elif {*others} <= {"k"} and not policies:
             return ""
         why = "".join(said("policies", name=name) for name in policies[:1])
         inner = [x for x in self.names if "." in x and has_role(x.rpartition(".")[2], "problem")]
@@ -367,15 +360,13 @@ class Reading:
         known = values[np.isfinite(values)]
         tells = said("mean", outcome=self.outcome, mean=known.mean()) if len(known) else ""
         if self.choice.judges or self.kind == "counts" or is_binary(known.tolist()):
-            by: dict[tuple[int, int], list[str]] = {}
+            shares = []
             for name in self.outcomes:
                 each = right if name == self.outcome else self._values(name) == 1
-                by.setdefault((int(each.sum()), len(each)), []).append(name)
-            shares = []
-            for (k, n), names in by.items():
+                k, n = int(each.sum()), len(each)
                 low, high = binomtest(k, n).proportion_ci(method="wilson")
                 facts = {"k": k, "n": n, "share": k / n, "low": low, "high": high}
-                shares.append(said("accuracy", by=" or ".join(names), **facts))
+                shares.append(said("accuracy", by=name, **facts))
             tells = f"the accuracy {' and '.join(shares)}" + said("none_told", n=lost) * (lost > 0)
         steps = self.rows[self.step].nunique()
         at = said("at_steps" if steps < len(self.rows) else "every_step", steps=steps)
@@ -388,8 +379,7 @@ class Reading:
         wrong = 0 if {0, -1} <= known else -1  # of -1, 0 and 1 it is not clear what is right
         if -1 in known:
             self._note("minus_one")
-        rated = known and 0 <= min(known) and max(known) <= 1
-        rate = said("of_several") if rated else ""
+        rate = said("of_several") if known and 0 <= min(known) and max(known) <= 1 else ""
         words = [x for x in self.cells[self.outcome] if number(x) is None and verdict(x) == 1]
         such = f" {words[0]}" if words else ""
         unclear = told & ~np.isin(values, (0, 1, wrong))
@@ -400,7 +390,11 @@ class Reading:
     def _shares(self) -> tuple[np.ndarray, np.ndarray]:
         """n and the right ones of each row that counts all rollouts of a problem, 0 for none."""
         if self.kind == "counts" and self.step == "step" and not self.every_step:
-            self._keep_last_step()
+            steps = self._values(self.step)
+            last = np.nanmax(steps)
+            if np.nanmin(steps) < last:
+                self._keep(steps == last)
+                self._note("last_step", last=last)
         told = self._told_once()
         name, size = self.outcome, self.size
         if self.kind == "ratio":
@@ -422,29 +416,18 @@ class Reading:
         with np.errstate(invalid="ignore"):
             fits = (n % 1 == 0) & (right % 1 == 0) & (n >= 1) & (right >= 0) & (right <= n)
         self._refuse_where(told & self._each(name, missing), "no_outcome")
-        of = self._each(size, identity, object) if isinstance(size, str) else n.astype(int)
-        self._refuse_where(told & ~fits, "no_count", size=size or "n", of=of)
+        known = size if isinstance(size, str) else "n"
+        of = self._each(size, identity, object) if known == size else n.astype(int)
+        self._refuse_where(told & ~fits, "no_count", size=known, of=of)
         may_be_set = self.kind == "counts" and name.lower() == "k" and not self.choice.reward
         if may_be_set and len(n) > 1 and len({*n}) == len({*right}) == 1 and 0 < right[0] <= n[0]:
-            self._refuse(
-                "settings", size=size if isinstance(size, str) else "n", n=n[0], k=right[0]
-            )
+            self._refuse("settings", size=known, n=n[0], k=right[0])
         if self.kind == "counts" and n.max() < self.least:
             self._refuse_singles(right, right)
         by_name = self.problem in NAMES and not self.choice.problem and name != "(value)"
         if by_name and n.max() > len(n):
             self._refuse("may_be_models", names=self.cells[self.problem], most=n.max())
         return np.where(told, n, 0), np.where(told, right, 0)
-
-    def _keep_last_step(self) -> None:
-        steps = self._values(self.step)
-        last = np.nanmax(steps)
-        if not np.nanmin(steps) < last:
-            return
-        self._keep(steps == last)
-        if not self.problem and len(self.rows) == 1:
-            self._refuse("checkpoints")
-        self._note("last_step", last=last)
 
     def _told_once(self) -> np.ndarray:
         """The first row of each problem, as a data set repeats a rate beside each of its answers.
@@ -461,10 +444,8 @@ class Reading:
             one, other = (self.rows.iloc[each[differ][0]] for each in (before, rows))
             apart = [x for x in self.names if one[x] != other[x] and x != self.outcome]
             cells = [self.cells[self.outcome][each[self.outcome]] for each in (one, other)]
-            name = self._name(before[differ][0])
-            self._refuse(
-                "several_counts", name=name, cells=" and ".join(map(str, cells)), apart=apart
-            )
+            facts = {"cells": " and ".join(map(str, cells)), "apart": apart}
+            self._refuse("several_counts", name=self._names(before[differ])[0], **facts)
         told[rows[rows != before]] = False
         return told
 
@@ -493,21 +474,20 @@ class Reading:
         first = np.unique(self.group, return_index=True)[1]
         steps = [self.cells[self.step][code] for code in self.rows[self.step].iloc[first]]
         if n.max() > LARGEST_N:
-            name = self._name(first[n.argmax()])
-            self._refuse("too_many", name=name, n=n.max(), most=LARGEST_N)
+            names = self._names(first[n == n.max()])
+            self._refuse("too_many", name=names[0], n=n.max(), most=LARGEST_N)
         if has_role(self.problem, "prompt") and self.kind != "counts":
             sizes = n[n > 0]
-            more = (sizes > np.median(sizes)).sum()
-            self._note("equal_prompts", more=more, of=len(sizes))
+            self._note("equal_prompts", more=(sizes > np.median(sizes)).sum(), of=len(sizes))
         if len(set(steps)) > 1:
             self._note("steps", n=len(set(steps)))
         lost = int(((tried if is_reward else n) == 0).sum())
         if lost:
-            what = "rollouts" if is_reward else "rows"
-            self._note("lost", n=lost, of=len(tried), what=what)
+            self._note("lost", n=lost, of=len(tried), what="rollouts" if is_reward else "rows")
         self._note_oddities(n, correct, first)
+        self.tried, self.right = tried > 0, right > 0
         if is_reward:
-            self._note_answers(tried > 0, right > 0)
+            self._note_answers()
         advantages = np.full((len(n), 2), math.nan)
         advantage = self._hinted("advantage")
         if advantage and is_reward:
@@ -523,9 +503,6 @@ class Reading:
         if golds and not of_problems:
             several = different[golds[0]] > 1
             self._note("several_golds", gold=golds[0], n=several.sum(), of=len(several))
-        answers = None
-        if is_reward and of_problems:
-            answers = self._answers(of_problems[0], tried > 0, right > 0)
         return Counts(
             self._names(first[kept]),
             n[kept],
@@ -539,10 +516,10 @@ class Reading:
                 name: self._each(name, identity, object)[first[kept]].tolist()
                 for name in (*prompts, *of_problems)
             },
-            answers=answers,
+            answers=self._answers(of_problems[0]) if is_reward and of_problems else None,
         )
 
-    def _answers(self, gold: str, tried: np.ndarray, right: np.ndarray) -> pd.DataFrame | None:
+    def _answers(self, gold: str) -> pd.DataFrame | None:
         """How often which answer to which gold is called right or wrong."""
         import pandas as pd
 
@@ -558,9 +535,9 @@ class Reading:
         columns = {
             "gold": self._each(gold, identity, object),
             "answer": self.rows[told].map(texts),
-            "file": np.where(right, "right", "wrong"),
+            "file": np.where(self.right, "right", "wrong"),
         }
-        rows = pd.DataFrame(columns)[tried & ~self._each(gold, missing, bool)]
+        rows = pd.DataFrame(columns)[self.tried & ~self._each(gold, missing, bool)]
         return rows.groupby([*rows], sort=False).size().reset_index(name="rollouts")
 
     def _divisions(self) -> list[str]:
@@ -601,11 +578,9 @@ class Reading:
             self._refuse("divided", name=name, n=len(values), values=values, only=only)
         return notes
 
-    def _counts(self, name: str, problems: np.ndarray) -> Division:
+    def _counts(self, name: str, problems: np.ndarray) -> str:
         """Whether a column counts the rows of each problem, as turns of an episode, from 0 or 1."""
-        cells = (
-            self.rows[name].map(dict(enumerate(map(number, self.cells[name])))).groupby(problems)
-        )
+        cells = self.rows[[]].assign(of=self._values(name)).groupby(problems)["of"]
         first, last, rows = cells.min(), cells.max(), cells.nunique()
         each = (last - first == rows - 1) & first.isin((0, 1)) & (rows == cells.size())
         return "singles" if each.all() and len(rows) > 1 and rows.max() > 2 else ""
@@ -621,47 +596,40 @@ class Reading:
         if self.kind == "reward" and n.max() > 1 and len(n) > 3 and both and not mixed:
             self._note("same_reward")
 
-    def _note_answers(self, tried: np.ndarray, right: np.ndarray) -> None:
+    def _note_answers(self) -> None:
         """Note which dead groups gave one answer and which several, and how many rollouts were
         truncated or have no answer. Where there are no answers, texts are compared.
         """
-        import pandas as pd
-
         truncated = self._hinted("truncated")
         if truncated:
-            self._note_some("truncated", truncated, self._values(truncated) == 1, tried, right)
+            self._note_some("truncated", truncated, self._values(truncated) == 1)
         for text in hinted(self.found.long, "text"):
             again = self.rows.duplicated([*self.grouping, text, self.outcome]).to_numpy()
-            self._note_some("text_again", text, again & (self.rows[text] != -1), tried, right)
+            self._note_some("text_again", text, again & (self.rows[text] != -1))
         told = next(iter(hinted([*self.found.long, *self.names], "answer", "text")), self.outcome)
         codes = self.rows[told].to_numpy()
         lost = codes == -1 if told in self.found.long else self._each(told, missing, bool)
-        rows = pd.DataFrame(
-            {"group": self.group, "right": right, "told": np.where(lost, -1, codes)}
-        )
-        groups = rows[tried].groupby("group").agg({"right": ["size", "sum"], "told": "nunique"})
-        n, correct, different = groups.to_numpy().T
+        rows = self.rows[[]].assign(right=self.right, told=np.where(lost, -1, codes))
+        groups = rows[self.tried].groupby(self.group[self.tried])
+        n, correct = groups["right"].agg(["size", "sum"]).to_numpy().T
+        different = groups["told"].nunique().to_numpy()
         mixed = (correct > 0) & (correct < n)
         if told == self.outcome or (mixed.any() and (different[mixed] == 1).all()):
             return  # what is equal for right and wrong ones is their problem's
         what = "answer" if has_role(told, "answer") else "text"
         if what == "answer":
-            self._note_some("no_answer", told, lost, tried, right)
+            self._note_some("no_answer", told, lost)
         all_right, wrong = (n > 1) & (correct == n), (n > 1) & (correct == 0)
         if (all_right | wrong).any():
             one = (wrong & (different == 1)).sum()
-            several = wrong.sum() - one
-            self._note(
-                "dead", right=all_right.sum(), several=several, one=one, what=what, told=told
-            )
+            facts = {"right": all_right.sum(), "several": wrong.sum() - one, "one": one}
+            self._note("dead", what=what, told=told, **facts)
 
-    def _note_some(
-        self, sentence: str, name: str, some: np.ndarray, tried: np.ndarray, right: np.ndarray
-    ) -> None:
+    def _note_some(self, sentence: str, name: str, some: np.ndarray) -> None:
         """Note of how many of the rollouts that count something is so."""
-        some = some & tried
+        some = some & self.tried
         if some.any():
-            facts = {"n": some.sum(), "of": tried.sum(), "right": (some & right).sum()}
+            facts = {"n": some.sum(), "of": self.tried.sum(), "right": (some & self.right).sum()}
             self._note(sentence, name=name, **facts)
 
     def _meaning(self, n: np.ndarray, correct: np.ndarray) -> dict[str, str]:

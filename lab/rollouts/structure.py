@@ -208,9 +208,9 @@ def rows_of_document(document: Any) -> list[Row]:
         rows = _table_in(document, DEEP) or _one_rollout(document)
     elif isinstance(document, list):
         rows = [{"(value)": row} if isinstance(row, list) else row for row in document]
-        for i, row in enumerate(rows, 1):
-            if not isinstance(row, dict):
-                raise refusal("element", i=i)
+        wrong = [i for i, row in enumerate(rows, 1) if not isinstance(row, dict)]
+        if wrong:
+            raise refusal("element", i=wrong[0])
     if rows is None:
         raise NoTable(said("no_table"))
     return rows
@@ -230,7 +230,7 @@ def _table_in(document: Row, deep: int) -> list[Row] | None:
     if rows is not None:
         return rows
     tables, constants = {}, {}
-    n = next((number(document[name]) or 0 for name in hinted(document, "size")), 0)
+    most = next((number(document[x]) for x in hinted(document, "size")), None) or LARGEST_N
     for name, value in document.items():
         if isinstance(value, dict):
             inner = _table_in(value, deep - 1) if deep else None
@@ -241,11 +241,7 @@ def _table_in(document: Row, deep: int) -> list[Row] | None:
             constants[f"({name})" if outer else name] = value
         elif value and all(isinstance(row, dict) for row in value):
             tables[name] = value
-        elif (
-            may_outcome(name)
-            and {*map(type, value)} == {int}
-            and 1 < max(value) <= (n or LARGEST_N)
-        ):
+        elif may_outcome(name) and {*map(type, value)} == {int} and 1 < max(value) <= most:
             tables[name] = [{"(key)": i, "(value)": count} for i, count in enumerate(value)]
     telling = [x for x in tables if len(tables) == 1 or any(map(tells, tables[x][:3]))]
     if len(telling) > 1:
@@ -267,9 +263,8 @@ def _by_column(document: Row) -> list[Row] | None:
         if any(map(may_outcome, document)):
             return [dict(zip(document, row, strict=True)) for row in zip(*lists, strict=True)]
     objects = {name: each for name, each in document.items() if isinstance(each, dict) and each}
-    if len({frozenset(each) for each in objects.values()}) != 1 or not any(
-        map(may_outcome, objects)
-    ):
+    keys = {frozenset(each) for each in objects.values()}
+    if len(keys) != 1 or not any(map(may_outcome, objects)):
         return None
     rows = [
         {name: each[key] for name, each in objects.items()} | {"(key)": key}
@@ -298,8 +293,6 @@ def _by_key(document: Row) -> list[Row] | None:
 
 
 # --- Rows -----------------------------------------------------------------------------------------
-
-Plan = Callable[[Iterable[Row]], Iterator[Row]]
 
 
 def unfolded(rows: Iterable[Row], deep: int = DEEP) -> Iterator[Row]:
@@ -343,7 +336,7 @@ def _folded(families: dict[str, list[str]], rows: Iterable[Row]) -> Iterator[Row
         yield {name: cell for name, cell in row.items() if name not in numbered} | dict(lists)
 
 
-def _plan(first: Sequence[Row]) -> Plan | None:
+def _plan(first: Sequence[Row]) -> Callable[[Iterable[Row]], Iterator[Row]] | None:
     """How rows like the first ones are unfolded; None: they are not."""
     cells: dict[str, list[Any]] = {}
     for row in first:

@@ -63,6 +63,9 @@ function numbered(...columns) {
   }, null);
 }
 
+/** The places of what is in each group, of its number at every place. */
+const placesOf = (groups) => [...Map.groupBy(groups.keys(), (i) => groups[i]).values()];
+
 const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity),
   least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity),
   sum = (values) => values.reduce((a, b) => a + Number(b), 0),
@@ -168,7 +171,7 @@ class Reading {
       policies = hinted(this.names, "policy").filter((name) => this.kept.length > 1 && distinct(this.codes(name)) === this.kept.length),
       others = this.found.all.filter((name) => ![...this.outcomes, this.size, "step"].includes(name));
     if (this.kind !== "reward" && named.length && !(policies.length && OF_ROWS.includes(named[0]))) return named[0];
-    if (this.kind !== "reward" && others.every((name) => name === "k")) return "";
+    if (this.kind !== "reward" && others.every((name) => name === "k") && !policies.length) return "";
     const full = named.filter((name) => !this.column(name).cells.some(missing)),
       found = [...(full.length ? full : named), ...this.names.filter((name) => name === "(row)")];
     if (this.kind !== "reward" || !found.length)
@@ -314,7 +317,6 @@ class Reading {
       last = most(known);
     if (!known.length || least(known) === last) return;
     this.keep((i) => steps[i] === last);
-    if (!this.problem && this.kept.length === 1) this.refuse("checkpoints");
     this.note("last_step", { last });
   }
 
@@ -380,9 +382,8 @@ class Reading {
     if (isReward && !isMixed && kept.length > 3 && sum(correct) > 0 && sum(correct) < sum(n)) this.note("same_reward");
     const golds = hinted(this.names, "gold").filter((name) => !this.outcomes.includes(name)),
       several = golds.map((name) => {
-        const pairs = Map.groupBy(this.group.keys(), (i) => this.group[i]).values(),
-          codes = this.codes(name);
-        return [...pairs].filter((rows) => distinct(rows.map((i) => codes[i])) > 1).length;
+        const codes = this.codes(name);
+        return placesOf(this.group).filter((rows) => distinct(rows.map((i) => codes[i])) > 1).length;
       });
     if (golds.length && !several.includes(0))
       this.note("several_golds", { gold: golds[0], n: several[0], of: distinct(this.group) });
@@ -433,7 +434,7 @@ class Reading {
   /** "singles" if a column counts the rows of each problem, as turns of an episode, from 0 or 1, else "". */
   countsWithin(name, problems) {
     const numbers = this.cellsOf(name).map(number),
-      of = [...Map.groupBy(problems.keys(), (i) => problems[i]).values()].map((rows) => rows.map((i) => numbers[i])),
+      of = placesOf(problems).map((rows) => rows.map((i) => numbers[i])),
       counts = (values) =>
         [0, 1].includes(least(values)) && distinct(values) === values.length && most(values) - least(values) === values.length - 1;
     return of.length > 1 && of.some((values) => values.length > 2) && of.every(counts) ? "singles" : "";
@@ -461,8 +462,8 @@ class Reading {
       noteSome("text_again", text, (i) => texts[i] && (seen.has(spoken[i]) || !seen.add(spoken[i])));
     }
     if (!told || this.outcomes.includes(told)) return;
-    const groups = Map.groupBy([...this.group.keys()].filter((i) => tried[i]), (i) => this.group[i]), // prettier-ignore
-      of = [...groups.values()].map((rows) => ({
+    const groups = placesOf(this.group).map((rows) => rows.filter((i) => tried[i])),
+      of = groups.filter((rows) => rows.length).map((rows) => ({
         n: rows.length,
         right: rows.filter((i) => right[i]).length,
         different: distinct(rows.map((i) => (missing(cells[i]) ? "" : identity(cells[i])))),
