@@ -306,24 +306,33 @@ class Reading:
 
         LabError: many numbers of rollouts stand there twice, with different texts.
         """
-        texts = [name for name in hinted(self.found.long, "text") if name in self.names]
+        texts = hinted(self.found.long, "text")
         said = [*texts[:1], self.outcome]
         traces = [x for x in hinted(self.names, "trace") if self.rows[x].nunique() > 1]
-        name = next(iter(traces), self._hinted("sample") if texts else "")
-        if name:
+        numbers = [x for x in hinted(self.names, "sample") if x not in self.found.long]
+        for name in (traces or numbers)[:1]:
             again = self.rows.duplicated([*self.grouping, name])
-            twice = int(again.sum())
-            if twice and self.rows.duplicated([*self.grouping, name, *said]).sum() == twice:
+            n, words = int(again.sum()), [*self.grouping, name, *said]
+            if (texts or traces) and 0 < n == self.rows.duplicated(words).sum():
                 self._keep(~again)
-                self._note("stand_twice", n=twice)
-            elif 10 * twice >= (~again).sum() and name not in ("(position)", *self.choice.pooled):
-                self._refuse("number_twice", name=name, n=twice)
+                self._note("stand_twice", n=n)
+            elif 10 * n >= (~again).sum() and name not in ("(position)", *self.choice.pooled):
+                most = self.rows[name].groupby(self.group).nunique().max()
+                if traces or most > 1 or self.rows[name].nunique() == 1:  # not their problem's
+                    self._refuse("number_twice", name=name, n=n, apart=self._apart(name))
         if texts and self.step and self._hinted("advantage"):  # TRL logs steps again
             words = self.rows.assign(words=numbered(self.rows, self.problem, *said))
             again = words.groupby(self.step)["words"].agg(tuple).duplicated()
             if again.any():
                 self._keep(self.rows[self.step].map(~again))
                 self._note("steps_again", n=again.sum())
+
+    def _apart(self, name: str) -> list[str]:
+        """The columns that leave the fewest rollouts of a problem with one number."""
+        again = [x for x in self.names if 2 * self.rows[x].nunique() <= len(self.rows)]
+        labels = [x for x in again if x not in self.found.long and not has_role(x, *VARYING)]
+        left = {x: self.rows.duplicated([*self.grouping, name, x]).sum() for x in [name, *labels]}
+        return [x for x in left if left[x] == min(left.values()) < left[name]]
 
     def _rewards(self) -> tuple[np.ndarray, np.ndarray]:
         """How many rewards each row has, and how many of them are right."""

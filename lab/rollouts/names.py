@@ -97,12 +97,13 @@ def means(name: str, words: str) -> bool:
 
 
 def may_number(name: str) -> bool:
-    """Whether a name means the number of a rollout, and of no policy.
+    """Whether a name means the number of a rollout, and of no policy or problem.
 
-    >>> may_number("rollout_idx"), may_number("checkpoint_idx"), may_number("version")
+    >>> may_number("rollout_idx"), may_number("checkpoint_idx"), may_number("problem_idx")
     (True, False, False)
     """
-    return means(name, "NUMBERS") and not means(name, "policy")
+    of_problem = has_role(name, "problem") and name.lower() not in OF_ROWS
+    return means(name, "NUMBERS") and not (of_problem or means(name, "policy"))
 
 
 def likely(names: Sequence[str]) -> list[str]:

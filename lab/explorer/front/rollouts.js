@@ -202,17 +202,18 @@ class Reading {
   dropRepeated() {
     const text = this.found.long.find((name) => hasRole(name, "text")),
       traces = hinted(this.names, "trace").filter((name) => distinct(this.codes(name)) > 1),
-      name = traces[0] ?? (text ? this.hinted("sample") : undefined);
+      numbers = hinted(this.names, "sample").filter((each) => !this.found.long.includes(each)),
+      name = traces[0] ?? numbers[0];
     if (name) {
       const spoken = [text, this.outcome].filter(Boolean).map(this.codes),
         rollout = numbered(this.group, this.codes(name)),
         n = rollout.length - distinct(rollout);
-      if (n && most(numbered(rollout, ...spoken)) === most(rollout)) {
+      if (n && (text || traces.length) && most(numbered(rollout, ...spoken)) === most(rollout)) {
         const seen = new Set();
         this.keep((i) => !seen.has(rollout[i]) && seen.add(rollout[i]));
         this.note("stand_twice", { n });
-      } else if (10 * n >= distinct(rollout) && name !== "(position)" && !this.choice.pooled?.includes(name))
-        this.refuse("number_twice", { name, n });
+      } else if (10 * n >= distinct(rollout) && (traces.length || this.isOfRollouts(name)) && !this.choice.pooled?.includes(name))
+        this.refuse("number_twice", { name, n, apart: this.apartFrom(rollout) });
     }
     if (!text || !this.step || !this.hinted("advantage")) return;
     const steps = this.codes(this.step), // TRL's
@@ -226,6 +227,21 @@ class Reading {
       kept = new Set(first.values());
     if (n) this.keep((i) => kept.has(steps[i]));
     if (n) this.note("steps_again", { n });
+  }
+
+  /** Whether a column, called like the number of a rollout, is not their problem's. */
+  isOfRollouts(name) {
+    const codes = this.codes(name),
+      ofProblem = most(numbered(this.group, codes)) === most(this.group);
+    return name !== "(position)" && !(ofProblem && distinct(codes) > 1);
+  }
+
+  /** The columns that leave the fewest rollouts of a problem with one number. */
+  apartFrom(rollout) {
+    const isKnown = (name) => this.found.long.includes(name) || hasRole(name, ...VARYING),
+      names = this.names.filter((name) => !isKnown(name) && 2 * distinct(this.codes(name)) <= rollout.length),
+      told = names.map((name) => most(numbered(rollout, this.codes(name))));
+    return names.filter((_, i) => told[i] === most(told) && told[i] > most(rollout));
   }
 
   /** [rewards of each row, right ones]. */

@@ -9,6 +9,7 @@ import {
   NO_NUMBER,
   NUMBERED,
   NUMBERS,
+  OF_ROWS,
   OTHERWISE,
   OUTCOMES,
   OWN,
@@ -79,8 +80,9 @@ export const hinted = (names, ...roles) =>
 const partsOf = (name) => name.toLowerCase().split(/[^a-z0-9]+/),
   means = (name, words) => partsOf(name).some((part) => words.includes(part));
 
-/** Whether a name means the number of a rollout, and of no policy. */
-export const mayNumber = (name) => means(name, NUMBERS) && !means(name, HINTS.policy);
+/** Whether a name means the number of a rollout, and of no policy or problem. */
+export const mayNumber = (name) =>
+  means(name, NUMBERS) && !means(name, HINTS.policy) && (OF_ROWS.includes(name.toLowerCase()) || !hasRole(name, "problem"));
 
 /** Whether a part of a name means that an answer was wrong: where it is true, nothing was right. */
 export const mayFail = (name) => means(name, FAILURES);
