@@ -72,6 +72,8 @@ class Columns:
         kept = dict.fromkeys([*choice.columns, *problems, *outcome.names, *others])
         self.labels = [name for name in [*scalar, *[FILE] * several] if name not in kept]
         self.names = [*kept, *self.labels]
+        unread = [x for x in self.all if x not in self.names and {*map(type, cells[x])} == {str}]
+        self.unread = [x for x in unread if 1 < len({*cells[x]}) < len(cells[x])]  # as prompts do
         self.signature = f"columns {', '.join([*problems[:1], outcome.names[0]])}"
         self.numbers: dict[str, defaultdict[Any, int]] = {
             name: defaultdict(itertools.count().__next__) for name in [*self.names, ""]

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from lab.errors import LabError
-from lab.rollouts.columns import Columns, counts_up, division, numbered
+from lab.rollouts.columns import MOST, Columns, counts_up, division, numbered
 from lab.rollouts.containers import open_table, readable, table_files
-from lab.rollouts.meaning import FILE, Choice, is_binary, outcome_of
+from lab.rollouts.meaning import FILE, Choice, is_binary, likely, outcome_of
 from lab.rollouts.names import (
     ALIKE_IN_PATH,
     FEW,
@@ -33,7 +33,6 @@ from lab.rollouts.names import (
     VARYING,
     has_role,
     hinted,
-    likely,
     may_number,
 )
 from lab.rollouts.structure import (
@@ -179,8 +178,9 @@ class Reading:
         self.within = [*hinted(self.names, "within")[:1], *choice.within]
         self.problem = choice.problem or self._problem()
         self.grouping = [self.step, *self.within, self.problem] if self.problem else []
-        if self.problem:
-            self._refuse_where(self._each(self.problem, missing), "no_problem")
+        lost = self._each(self.problem, missing) if self.problem else np.zeros(1, bool)
+        if lost.any():
+            self._refuse_where(lost, "no_problem", names=self._likely())
         self._keep(slice(None))
 
     def _refuse(self, sentence: str, **facts: Any) -> NoReturn:
@@ -250,7 +250,7 @@ class Reading:
     def _problem(self) -> str:
         """The column of the problem, "" where each row is one. LabError: there is none, or two."""
         named = hinted(self.names, "problem", "prompt")
-        others = [x for x in self.found.all if x not in (*self.outcomes, self.size, "step")]
+        columns = {*self.found.all} - {*self.outcomes, self.size, "step"}
         several = hinted(self.names, "policy") if len(self.rows) > 1 else []
         policies = [name for name in several if self.rows[name].is_unique]
         if self.kind == "reward":
@@ -258,15 +258,22 @@ class Reading:
             found = (full or named) + ["(row)"] * ("(row)" in self.names)
             if found:
                 return self._problem_of(found, named)
-            others = likely(others)
         elif named and not (policies and named[0] in OF_ROWS):  # a row has all of a problem
             return named[0]
-        elif {*others} <= {"k"} and not policies:
+        elif columns <= {"k"} and not policies:
             return ""
         why = "".join(said("policies", name=name) for name in policies[:1])
-        inner = [x for x in self.names if "." in x and has_role(x.rpartition(".")[2], "problem")]
-        others = [] if why else [x for x in others if len(self.cells.get(x, "12")) > 1]
-        self._refuse("no_name", columns=self.found.all, names=inner or others, why=why)
+        names = [] if why else [*self._likely(), *self.found.unread]
+        self._refuse("no_name", columns=self.found.all, names=names, why=why)
+
+    def _likely(self) -> list[str]:
+        """The columns that may name the problem and are full, by the first rows."""
+        full = {}
+        for name in self.names:
+            if name[0] != "(" and not any(map(missing, self.cells[name])):
+                cells = dict(enumerate(self.cells[name]))  # none of long texts
+                full[name] = [cells.get(code, code) for code in self.rows[name].head(MOST)]
+        return likely(full, several=self.kind == "reward")
 
     def _problem_of(self, found: list[str], named: list[str]) -> str:
         """Which of some columns names the problem, of which each row is a rollout. LabError: two

@@ -9,16 +9,18 @@ from typing import Any, Literal, NamedTuple
 
 from lab.rollouts.names import (
     HINTS,
+    KEPT,
     OWN,
     RATE_OF,
     RATIO,
     SIZES,
     SUMMARY,
+    WORDS,
     has_role,
     hinted,
-    likely,
     may_reward,
     means,
+    parts_of,
 )
 from lab.rollouts.structure import identity, is_label, is_outcome, number, refusal, said, verdict
 
@@ -192,42 +194,65 @@ def is_history(columns: Sequence[str], told: Cells) -> bool:
     numbers of which none names a problem.
     """
     steps = told.get("step", ())
-    numbers = all(_are_numbers(told[name]) for name in columns)
-    most = 2 * len({*steps}) > len(steps) > 1
-    return most and numbers and not hinted(columns, "problem")
+    own = 2 * len({*steps}) > len(steps) > 1 and not hinted(columns, "problem")
+    return own and all(_are_numbers(told[name]) for name in columns)
+
+
+def likely(cells: Cells, several: bool = True) -> list[str]:
+    """The columns that may name the problem, by the cells of each row, of which most problems have
+    `several` or one: what is called so, and where names return what divides that or, if nothing is
+    called so, divides the others. No fractions, policies and outcomes; true and false at last.
+    """
+    roles = (*KEPT, *OWN, "right", "rate", "answer")
+    known = [x for x in cells if means(x, "policy") or means(x, "OUTCOMES") or has_role(x, *roles)]
+    known += [name for name in cells if "." in name and not means(name, "PROBLEMS")]
+    whole = [x for x in cells if not any((number(cell) or 0) % 1 for cell in cells[x])]
+    values = {x: n for x in whole if x not in known and (n := len({*cells[x]})) > 1}
+    called = [name for name in values if means(name, "PROBLEMS")]
+
+    def divides(name: str, other: str) -> bool:
+        return values[other] < values[name] == len({*zip(cells[name], cells[other], strict=True)})
+
+    again = [x for x in called if values[x] < len(cells[x])]
+    names = [x for x in values if 2 * values[x] <= len(cells[x]) and not is_binary(cells[x])]
+    finest = [x for x in names if not any(divides(other, x) for other in names)]
+    found = [x for x in finest if all(divides(x, other) for other in again)] if several else []
+    return [name for name in values if name in called or name in found] or [*values]
 
 
 def unclear(columns: Sequence[str], told: Cells, choice: Choice) -> str:
     """The sentence for columns that hold no problem or no reward, or do not say so."""
-    numbers = [name for name in columns if _are_numbers(told[name])]
     if {"_step", "_runtime"} <= {*columns} or any(x.endswith(("__MIN", "__MAX")) for x in columns):
         return said("wandb_history")
     if is_history(columns, told):
         return said("history", columns=columns)
     half = max(map(len, told.values()), default=0) / 2  # an event of a stream has its own columns
     means_of = [x for x in columns if SUMMARY.fullmatch(x) and len(told[x]) >= half]
-    means_of = [x for x in means_of if not (x[:4] == "max_" and may_reward(x[4:]))]  # of a mark
     if means_of and not hinted(columns, "problem"):
         return said("summaries", columns=columns)
     other = {*HINTS} - {*OWN, "right", "rate"}
     own = {name: name.rpartition(".")[2] for name in told if name[:1] != "("}
     seen = [x for x in own if x != choice.problem and not has_role(own[x], *other)]
-    free = [name for name in columns if name in seen]
-    varied = [x for x in seen if len({*map(verdict, told[x])}) > 1 - may_reward(x)]  # no settings
-    worded = [name for name in seen if any(map(is_label, told[name]))]
+    no_reward = {*WORDS["OTHERWISE"]} - {*WORDS["FAILURES"]}
+    may = [x for x in seen if not (no_reward & {*parts_of(own[x])} or SUMMARY.fullmatch(own[x]))]
+    varied = [x for x in may if len({*map(verdict, told[x])}) > 1 - may_reward(x)]  # no settings
+    worded = [x for x in may if any(isinstance(y, str) and is_label(y) for y in told[x])]
     labels = dict.fromkeys([*worded, *(name for name in varied if is_binary(told[name]))])
     graded = [x for x in varied if "." in x and may_reward(x) and all(map(is_outcome, told[x]))]
-    rewards = [name for name in free if name in labels] or graded or [*labels]
+    rewards = [name for name in columns if name in labels] or graded or [*labels]
     ask, why = [], ""
     if not choice.problem and not hinted(told, "problem", "prompt"):
-        why = "".join(said("policies", name=name) for name in hinted(columns, "policy")[:1])
-        texts = [name for name in free if name not in (*rewards, *numbers)]
-        again = [x for x in free if 1 < len({*map(identity, told[x])}) < len(told[x])]
-        problems = likely([name for name in again if name not in rewards])
-        ask.append(said("which_problem", names=problems or texts))
+        policies = [x for x in hinted(told, "policy") if len({*map(identity, told[x])}) > 1]
+        why = "".join(said("policies", name=name) for name in policies[:1])
+        full = [x for x in seen if x not in rewards and len(told[x]) == 2 * half]
+        cells = {x: told[x] for x in full if not {*map(type, told[x])} & {list, dict}}
+        ask.append(said("which_problem", names=likely(cells)))
     if not choice.reward:
         lists = [x for x in told if means(x, "PIECES") and {*map(type, told[x])} == {list}]
         pieces = [x for x in lists if all(is_outcome(each) for cell in told[x] for each in cell)]
         why += "".join(said("pieces", name=name) for name in pieces[:1])
+        may_count = [name for name in may if means(own[name], "RIGHT")]
+        counts = [x for x in may_count if _kind(x, told, Choice(reward=x, n=1), None) == "counts"]
+        why += said("counts", names=counts) if counts else ""
         ask.append(said("which_reward" if rewards else "no_reward", names=rewards))
     return said("unclear", columns=columns, ask=" and ".join(ask) or "others", why=why)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache, partial
 from pathlib import Path
 
@@ -104,12 +104,6 @@ def may_number(name: str) -> bool:
     """
     of_problem = has_role(name, "problem") and name.lower() not in OF_ROWS
     return means(name, "NUMBERS") and not (of_problem or means(name, "policy"))
-
-
-def likely(names: Sequence[str]) -> list[str]:
-    """Those of some columns that are called like a problem, or all but policies and outcomes."""
-    others = [name for name in names if not (means(name, "policy") or may_outcome(name))]
-    return [name for name in others if means(name, "PROBLEMS")] or others
 
 
 def parts_of(name: str) -> list[str]:

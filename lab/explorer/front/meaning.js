@@ -1,7 +1,7 @@
 // What the columns of a table of rollouts mean, by the rules of lab/rollouts/meaning.py.
 import { HINTS, KEPT, OWN, RATE_OF, RATIO, ROLLOUTS, SHORT, SIZES, SUMMARY } from "./names.js";
-import { said } from "./sentences.js";
-import { flat, hasRole, hinted, isLabel, isOutcome, mayFail, mayOutcome, mayReward, missing, number, ofPieces, readerOf, verdict } from "./unfold.js";
+import { identity, said } from "./sentences.js";
+import { flat, hasRole, hinted, isLabel, isOutcome, mayCount, mayFail, mayOutcome, mayReward, missing, number, ofPieces, readerOf, verdict } from "./unfold.js";
 
 export const FILE = "(file)"; // a column of the names of several files, * for numbers of one policy's
 
@@ -127,9 +127,11 @@ function kindOf(name, { [name]: cells }, choice, size) {
   const rated = hasRole(name, "rate") || RATE_OF.test(name),
     largest = rated && choice.n ? 100 : 1; // it may be in percent
   if ((rated || choice.n) && every(cells, (value) => value >= 0 && value <= largest)) return "rate";
-  if (isCount && !isBinary(cells) && every(cells, (value) => value % 1 === 0 && value >= 0)) return "counts";
-  return "reward";
+  return isCount && areCounts(cells) ? "counts" : "reward";
 }
+
+/** Whether cells are whole numbers, and not all 0 and 1. */
+const areCounts = (cells) => !isBinary(cells) && every(cells, (value) => value % 1 === 0 && value >= 0);
 
 /** Whether most rows are a step of their own and hold numbers of which none names a problem. */
 function isHistory(columns, full) {
@@ -143,22 +145,23 @@ function unclear(columns, full, choice) {
     return said("wandb_history");
   if (isHistory(columns, full)) return said("history", { columns });
   const half = Object.values(full).reduce((most, each) => Math.max(most, each.length), 0) / 2; // an event of a stream has its own columns
-  if (!hinted(columns, "problem").length && columns.some((name) => SUMMARY.test(name) && !(name.startsWith("max_") && mayReward(name.slice(4))) && full[name].length >= half))
+  if (!hinted(columns, "problem").length && columns.some((name) => SUMMARY.test(name) && full[name].length >= half))
     return said("summaries", { columns });
   const isNameless = !choice.problem && !hinted(Object.keys(full), "problem", "prompt").length,
-    rewards = columns.filter((name) => mayReward(name) && isBinary(full[name])), // TRL's reward functions, say
+    rewards = columns.filter((name) => mayReward(name) && isBinary(full[name]) && !SUMMARY.test(name)), // TRL's reward functions, say
     ask = [];
   if (isNameless) ask.push(said("which_problem", { names: [] }));
   if (!choice.reward) ask.push(said("which_reward", { names: rewards }));
   const areVerdicts = (cell) => Array.isArray(cell) && cell.every(isOutcome),
     lists = Object.keys(full).filter((name) => ofPieces(name) && full[name].length && full[name].every(areVerdicts)),
-    pieces = choice.reward ? "" : lists.slice(0, 1).map((name) => said("pieces", { name })).join(""); // prettier-ignore
-  return said("unclear", { columns, ask: ask.join(" and ") || "others", why: (isNameless ? differ(columns) : "") + pieces });
+    pieces = lists.slice(0, 1).map((name) => said("pieces", { name })),
+    counts = columns.filter((name) => mayCount(name) && !hasRole(name, ...Object.keys(HINTS)) && areCounts(full[name])),
+    whys = choice.reward ? [] : [...pieces, ...(counts.length ? [said("counts", { names: counts })] : [])];
+  return said("unclear", { columns, ask: ask.join(" and ") || "others", why: (isNameless ? differ(full) : "") + whys.join("") });
 }
 
 /** That rows are of policies and of no problems, to end a sentence, or nothing. */
-export const differ = (names) =>
-  hinted(names, "policy")
-    .slice(0, 1)
-    .map((name) => said("policies", { name }))
-    .join("");
+function differ(full) {
+  const [name] = hinted(Object.keys(full), "policy").filter((each) => new Set(full[each].map(identity)).size > 1);
+  return name ? said("policies", { name }) : "";
+}

@@ -1,6 +1,6 @@
 // Counts of right rollouts from rows, by the rules of docs/rollouts.md and of lab/rollouts/counting.py.
 import { division, countsUp } from "./labels.js";
-import { FILE, chosen, differ, isBinary, judges, outcomeOf, wanted } from "./meaning.js";
+import { FILE, chosen, isBinary, judges, outcomeOf, wanted } from "./meaning.js";
 import { ALIKE_IN_PATH, FEW, LARGEST_N, LOOKED_AT, NAMES, OF_ROWS, OWN, RATE_SLACK, RATIO, SCORER, STEP_IN_PATH, TOLD, VARYING } from "./names.js";
 import { identity, said } from "./sentences.js";
 import { asked, hasRole, hinted, mayNumber, missing, number, readerOf, unfolded, verdict } from "./unfold.js";
@@ -92,7 +92,7 @@ class Reading {
     this.within = [...hinted(this.names, "within").slice(0, 1), ...(choice.within ?? [])];
     this.problem = choice.problem || this.problemColumn();
     this.group = this.problem ? numbered(...this.apart(), this.codes(this.problem)) : [...this.kept.keys()];
-    if (this.problem) this.refuseWhere(this.cellsOf(this.problem).map(missing), "no_problem");
+    if (this.problem) this.refuseWhere(this.cellsOf(this.problem).map(missing), "no_problem", () => ({ names: [] }));
   }
 
   /** Throw a sentence that may also tell what is decided already: {outcome}, {problem}, ... */
@@ -175,7 +175,7 @@ class Reading {
     const full = named.filter((name) => !this.column(name).cells.some(missing)),
       found = [...(full.length ? full : named), ...this.names.filter((name) => name === "(row)")];
     if (this.kind !== "reward" || !found.length)
-      this.refuse("no_name", { columns: this.found.all, names: [], why: differ(policies) });
+      this.refuse("no_name", { columns: this.found.all, names: [], why: policies.slice(0, 1).map((name) => said("policies", { name })).join("") }); // prettier-ignore
     const groups = Object.fromEntries(found.map((name) => [name, numbered(...this.apart(), this.codes(name))])),
       several = found.filter((name) => most(groups[name]) + 1 < this.kept.length);
     if (!several.length || !(several.includes(found[0]) || OF_ROWS.includes(found[0]))) return found[0];

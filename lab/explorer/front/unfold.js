@@ -87,6 +87,9 @@ export const mayNumber = (name) =>
 /** Whether a part of a name means that an answer was wrong: where it is true, nothing was right. */
 export const mayFail = (name) => means(name, FAILURES);
 
+/** Whether a part of a name means that something was right, and none means another thing, such as how likely it was. */
+export const mayCount = (name) => means(name, RIGHT) && !means(name, OTHERWISE);
+
 /** Whether a part of a name means tests, steps or turns of a rollout. */
 export const ofPieces = (name) => means(name, PIECES);
 
