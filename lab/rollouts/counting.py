@@ -22,6 +22,7 @@ from lab.rollouts.names import (
     ALIKE_IN_PATH,
     FEW,
     LARGEST_N,
+    MODEL,
     NAMES,
     OF_ROWS,
     OWN,
@@ -251,8 +252,8 @@ class Reading:
         """The column of the problem, "" where each row is one. LabError: there is none, or two."""
         named = hinted(self.names, "problem", "prompt")
         columns = {*self.found.all} - {*self.outcomes, self.size, "step"}
-        several = hinted(self.names, "policy") if len(self.rows) > 1 else []
-        policies = [name for name in several if self.rows[name].is_unique]
+        most = max(2, 0 if named[:1] == ["(key)"] else len(self.rows))
+        policies = [x for x in hinted(self.names, "policy") if self.rows[x].nunique() >= most]
         if self.kind == "reward":
             full = [name for name in named if not any(map(missing, self.cells[name]))]
             found = (full or named) + ["(row)"] * ("(row)" in self.names)
@@ -440,9 +441,6 @@ class Reading:
             self._refuse("settings", size=known, n=n[0], k=right[0])
         if self.kind == "counts" and n.max() < self.least:
             self._refuse_singles(right, right)
-        by_name = self.problem in NAMES and not self.choice.problem and name != "(value)"
-        if by_name and n.max() > len(n):
-            self._refuse("may_be_models", names=self.cells[self.problem], most=n.max())
         return np.where(told, n, 0), np.where(told, right, 0)
 
     def _told_once(self) -> np.ndarray:
@@ -487,6 +485,12 @@ class Reading:
         correct = np.bincount(self.group, right).astype(np.int64)
         if not n.any():
             self._refuse("column_empty")
+        by_name = self.problem in NAMES and not self.choice.problem
+        names = self.cells[self.problem] if by_name else []
+        models = [name for name in names if MODEL.fullmatch(identity(name).lower())]
+        counted = not is_reward and self.outcome != "(value)" and n.max() > len(n)
+        if names and (counted or 2 * len(models) > len(names)):
+            self._refuse("may_be_models", names=names, most=n.max())
         first = np.unique(self.group, return_index=True)[1]
         steps = [self.cells[self.step][code] for code in self.rows[self.step].iloc[first]]
         if n.max() > LARGEST_N:

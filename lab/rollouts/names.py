@@ -30,6 +30,7 @@ VARYING = ["trace", "filter", "advantage", "prompt", "size", "right", "rate", *O
 
 _patterns = {name: re.compile(text, re.DOTALL) for name, text in TABLE["patterns"].items()}
 RATE_OF, SUMMARY, SCORER = (_patterns[name] for name in ("RATE_OF", "SUMMARY", "SCORER"))
+RATIO, NUMBERED, MODEL = (_patterns[name] for name in ("RATIO", "NUMBERED", "MODEL"))
 # Of paths of files, in any case: the number of a step, the last one counting; what tells no
 # policies apart, also n of n, and a day with its time (a day alone may be a model's).
 STEP_IN_PATH = rf"(?<![a-z])(?:{'|'.join(WORDS['STEPS'])})[-_]?(\d+)"
@@ -37,8 +38,7 @@ ALIKE_IN_PATH = (
     rf"((?<![a-z])(?:{'|'.join(WORDS['STEPS'] + WORDS['PARTS'])})s?[-_]?)\d+(?![\da-z])"
     r"|\d+-of-\d+|20\d\d[-_]?\d\d[-_]?\d\d[-_t]\d\d[-_:]?\d\d(?:[-_:.]?\d+)*"
 )
-RATIO, NUMBERED, SIZES = _patterns["RATIO"], _patterns["NUMBERED"], TABLE["sizes"]
-SENTENCES: dict[str, str] = TABLE["sentences"]
+SIZES, SENTENCES = TABLE["sizes"], TABLE["sentences"]
 
 LOOKED_AT = 100  # rows by which it is decided how all are unfolded and read
 DEEP = 8  # lists within lists

@@ -1,7 +1,7 @@
 // Counts of right rollouts from rows, by the rules of docs/rollouts.md and of lab/rollouts/counting.py.
 import { division, countsUp } from "./labels.js";
 import { FILE, chosen, isBinary, judges, outcomeOf, wanted } from "./meaning.js";
-import { ALIKE_IN_PATH, FEW, LARGEST_N, LOOKED_AT, NAMES, OF_ROWS, OWN, RATE_SLACK, RATIO, SCORER, STEP_IN_PATH, TOLD, VARYING } from "./names.js";
+import { ALIKE_IN_PATH, FEW, LARGEST_N, LOOKED_AT, MODEL, NAMES, OF_ROWS, OWN, RATE_SLACK, RATIO, SCORER, STEP_IN_PATH, TOLD, VARYING } from "./names.js";
 import { identity, said } from "./sentences.js";
 import { asked, hasRole, hinted, mayNumber, missing, number, readerOf, unfolded, verdict } from "./unfold.js";
 
@@ -168,7 +168,9 @@ class Reading {
   /** The column of the problem, "" where each row is one; it is refused if there is none, or two. */
   problemColumn() {
     const named = hinted(this.names, "problem", "prompt"),
-      policies = hinted(this.names, "policy").filter((name) => this.kept.length > 1 && distinct(this.codes(name)) === this.kept.length),
+      isKeyed = named[0] === "(key)",
+      isPolicy = (n) => n > 1 && (isKeyed || n === this.kept.length),
+      policies = hinted(this.names, "policy").filter((name) => isPolicy(distinct(this.codes(name)))),
       others = this.found.all.filter((name) => ![...this.outcomes, this.size, "step"].includes(name));
     if (this.kind !== "reward" && named.length && !(policies.length && OF_ROWS.includes(named[0]))) return named[0];
     if (this.kind !== "reward" && others.every((name) => name === "k") && !policies.length) return "";
@@ -318,8 +320,6 @@ class Reading {
       "no_count",
       (i) => ({ size: size ?? "n", of: typeof size === "string" ? this.cell(size, this.kept[i]) : n[i] }),
     );
-    if (NAMES.includes(this.problem) && !this.choice.problem && outcome !== "(value)" && most(n) > n.length)
-      this.refuse("may_be_models", { names: this.column(this.problem).cells, most: most(n) });
     const maySet = kind === "counts" && outcome.toLowerCase() === "k" && !this.choice.reward && n.length > 1;
     if (maySet && distinct(n) === 1 && distinct(right) === 1 && 0 < right[0] && right[0] <= n[0])
       this.refuse("settings", { size: typeof size === "string" ? size : "n", n: n[0], k: right[0] });
@@ -380,6 +380,10 @@ class Reading {
       steps = distinct(this.codes(this.step)),
       large = kept.find((each) => each.n > LARGEST_N);
     if (!kept.length) this.refuse("column_empty");
+    const keys = NAMES.includes(this.problem) && !this.choice.problem ? this.column(this.problem).cells : [],
+      models = keys.filter((name) => MODEL.test(identity(name).toLowerCase())),
+      counted = !isReward && this.outcome !== "(value)" && most(n) > all.length;
+    if (keys.length && (counted || 2 * models.length > keys.length)) this.refuse("may_be_models", { names: keys, most: most(n) });
     if (large) this.refuse("too_many", { name: this.nameOf(large.row), n: large.n, most: LARGEST_N });
     if (this.problem && hasRole(this.problem, "prompt") && this.kind !== "counts") {
       const sorted = n.toSorted((a, b) => a - b),
