@@ -109,9 +109,11 @@ def read_table_counts(
             raise LabError(f"{path}: {said('two_kinds', file=file.name, **kinds)}")
         with readable(file):
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
-            steps = re.findall(STEP_IN_PATH, name, re.IGNORECASE)
+            step = None
+            for match in [*re.finditer(STEP_IN_PATH, name, re.IGNORECASE)][-1:]:
+                step, name = str(int(match[1])), f"{name[: match.start(1)]}*{name[match.end() :]}"
             alike = re.sub(ALIKE_IN_PATH, r"\1*", name, flags=re.IGNORECASE)
-            columns.add_file(opened[1], str(int(steps[-1])) if steps else None, alike)
+            columns.add_file(opened[1], step, alike)
     if columns is None:
         raise LabError(f"{files[0] if len(files) == 1 else path}: {left_out[-1][1]}")
     try:

@@ -31,11 +31,11 @@ VARYING = ["trace", "filter", "advantage", "prompt", "size", "right", "rate", *O
 _patterns = {name: re.compile(text, re.DOTALL) for name, text in TABLE["patterns"].items()}
 RATE_OF, SUMMARY, SCORER = (_patterns[name] for name in ("RATE_OF", "SUMMARY", "SCORER"))
 RATIO, NUMBERED, MODEL = (_patterns[name] for name in ("RATIO", "NUMBERED", "MODEL"))
-# Of paths of files, in any case: the number of a step, the last one counting; what tells no
+# Of paths of files, in any case: the number of a step, the last one counting; what else tells no
 # policies apart, also n of n, and a day with its time (a day alone may be a model's).
 STEP_IN_PATH = rf"(?<![a-z])(?:{'|'.join(WORDS['STEPS'])})[-_]?(\d+)"
 ALIKE_IN_PATH = (
-    rf"((?<![a-z])(?:{'|'.join(WORDS['STEPS'] + WORDS['PARTS'])})s?[-_]?)\d+(?![\da-z])"
+    rf"((?<![a-z])(?:{'|'.join(WORDS['PARTS'])})s?[-_]?)\d+(?![\da-z])"
     r"|\d+-of-\d+|20\d\d[-_]?\d\d[-_]?\d\d[-_t]\d\d[-_:]?\d\d(?:[-_:.]?\d+)*"
 )
 SIZES, SENTENCES = TABLE["sizes"], TABLE["sentences"]

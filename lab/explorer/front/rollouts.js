@@ -29,8 +29,10 @@ export function readCounts(tables, choice = {}) {
     found ??= what;
     if (what.signature !== found.signature)
       throw new Error(said("two_kinds", { file: name, now: what.signature, before: found.signature }));
-    const step = [...name.matchAll(new RegExp(STEP_IN_PATH, "gi"))].at(-1)?.[1] ?? null,
-      file = name.replaceAll(new RegExp(ALIKE_IN_PATH, "gi"), "$1*");
+    const { 0: place = "", 1: step = null, index = 0 } = [...name.matchAll(new RegExp(STEP_IN_PATH, "gi"))].at(-1) ?? {},
+      end = index + place.length,
+      stepless = step ? `${name.slice(0, end - step.length)}*${name.slice(end)}` : name,
+      file = stepless.replaceAll(new RegExp(ALIKE_IN_PATH, "gi"), "$1*");
     for (const row of own) {
       if ("(row)" in row) row["(row)"] += held;
       rows.push({ row, step, file });
