@@ -137,8 +137,8 @@ def test_a_column_that_divides_is_seen_in_the_last_rows_of_a_large_file(tmp_path
 
 def test_the_command_says_which_rows_are_read(tmp_path, capsys):
     path = tmp_path / "a.csv"
-    cells = [f"{i},{m},{i % 2}\n" for m in "ab" for i in range(20) for _ in range(4)]
-    path.write_text("problem,m,reward\n" + "".join(cells))
+    cells = [f"{i},{m},{i % 5},{i % 2}\n" for m in "ab" for i in range(20) for _ in range(4)]
+    path.write_text("problem,m,topic,reward\n" + "".join(cells))
     assert main(["audit", str(path)]) == 1
     assert "differ in column m" in capsys.readouterr().err
     found = tmp_path / "found.json"
@@ -149,6 +149,10 @@ def test_the_command_says_which_rows_are_read(tmp_path, capsys):
     assert told.startswith(
         f"row       {meaning['row']}\nproblem   `problem`, 20 values, 4 rows each"
     )
+    assert main(["audit", str(path), "--within", "m", "--within", "topic"]) == 0
+    told = capsys.readouterr().out
+    assert all(f"problems of different {name} are different" in told for name in ("m", "topic"))
+    assert "group     a problem: 40 of 4 rollouts" in told
 
 
 FILES = ["trl/completions", "nemo_gym/rollouts.jsonl", "lm_eval", "wandb"]
@@ -195,13 +199,7 @@ def test_groups_of_a_problem_at_several_steps_are_of_one_problem(tmp_path):
 
 def test_dead_groups_are_told_by_their_answers(tmp_path):
     path = tmp_path / "a.json"
-    answers = {
-        "one": "4444",
-        "different": "4567",
-        "right": "9999",
-        "mixed": "4599",
-        "empty": "4  9",
-    }
+    answers = dict(one="4444", different="4567", right="9999", mixed="4599", empty="4  9")
     rows = [
         {"id": name, "correct": x == "9", "pred": x.strip() or None, "is_truncated": x == "5"}
         for name, of_problem in answers.items()
