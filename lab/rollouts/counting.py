@@ -326,10 +326,12 @@ class Reading:
             if (texts or traces) and 0 < n == self.rows.duplicated(words).sum():
                 self._keep(~again)
                 self._note("stand_twice", n=n)
-            elif 10 * n >= (~again).sum() and name not in ("(position)", *self.choice.pooled):
+            elif n and name not in ("(position)", *self.choice.pooled):
                 most = self.rows[name].groupby(self.group).nunique().max()
                 if traces or most > 1 or self.rows[name].nunique() == 1:  # not their problem's
-                    self._refuse("number_twice", name=name, n=n, apart=self._apart(name))
+                    if n >= FEW * (~again).sum():
+                        self._refuse("number_twice", name=name, n=n, apart=self._apart(name))
+                    self._note("number_again", name=name, n=n)
         if texts and self.step and self._hinted("advantage"):  # TRL logs steps again
             words = self.rows.assign(words=numbered(self.rows, self.problem, *said))
             again = words.groupby(self.step)["words"].agg(tuple).duplicated()
@@ -487,8 +489,7 @@ class Reading:
         correct = np.bincount(self.group, right).astype(np.int64)
         if not n.any():
             self._refuse("column_empty")
-        by_name = self.problem in NAMES and not self.choice.problem
-        names = self.cells[self.problem] if by_name else []
+        names = self.cells[self.problem] if self.problem in {*NAMES} - {self.choice.problem} else []
         models = [name for name in names if MODEL.fullmatch(identity(name).lower())]
         counted = not is_reward and self.outcome != "(value)" and n.max() > len(n)
         if names and (counted or 2 * len(models) > len(names)):

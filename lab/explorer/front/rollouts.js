@@ -216,8 +216,10 @@ class Reading {
         const seen = new Set();
         this.keep((i) => !seen.has(rollout[i]) && seen.add(rollout[i]));
         this.note("stand_twice", { n });
-      } else if (10 * n >= distinct(rollout) && (traces.length || this.isOfRollouts(name)) && !this.choice.pooled?.includes(name))
-        this.refuse("number_twice", { name, n, apart: this.apartFrom(rollout) });
+      } else if (n && (traces.length || this.isOfRollouts(name)) && !this.choice.pooled?.includes(name)) {
+        if (n >= FEW * distinct(rollout)) this.refuse("number_twice", { name, n, apart: this.apartFrom(rollout) });
+        this.note("number_again", { name, n });
+      }
     }
     if (!text || !this.step || !this.hinted("advantage")) return;
     const steps = this.codes(this.step), // TRL's
