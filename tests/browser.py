@@ -29,7 +29,7 @@ SWITCHES = (
     "--disable-component-update --disable-sync"
 ).split()
 # The popups of the address bar are pages, which each tab of a test's would open with its window.
-# The last such switch counts: what else Playwright turns off here stands first.
+# The last such switch counts, so what matters here of what Playwright turns off stands again.
 OFF = "PaintHolding HttpsUpgrades MediaRouter OptimizationHints NetworkTimeServiceQuerying"
 OFF += " AimEnabled WebUIOmniboxPopup WebUIOmniboxAimPopup"
 SWITCHES.append(f"--disable-features={','.join(OFF.split())}")

@@ -89,7 +89,7 @@ def change_groups(path) -> None:
         ("metrics.jsonl", lambda path: drop_line(path, -1), "metrics.jsonl was changed"),
         ("metrics.jsonl", lambda path: path.unlink(), "metrics.jsonl was changed: up to step"),
         ("metrics.jsonl", raise_a_number, "metrics.jsonl was changed"),
-        ("groups.parquet", lambda path: path.write_bytes(path.read_bytes()[:-100]), "be read"),
+        ("groups.parquet", lambda p: p.write_bytes(p.read_bytes()[:-100]), "cannot be read"),
         ("groups.parquet", lambda path: path.write_bytes(b"x"), "cannot be read"),
         ("groups.parquet", lambda path: path.unlink(), "up to step"),
         ("groups.parquet", change_groups, "groups.parquet was changed"),

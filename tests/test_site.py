@@ -15,7 +15,7 @@ from browser import PHONE, quiet, until
 from lab.show import figure_files
 
 ROOT = Path(__file__).resolve().parents[1]
-SITE = ROOT / "build" / "site"
+SITE = ROOT / "build" / "site-of-tests"  # `make site` keeps its own
 # Attributes whose address a browser fetches by itself; those of <a> only when somebody follows it.
 FETCHED = {("link", "href"), ("source", "srcset")}
 FETCHED |= {(tag, "src") for tag in ("script", "img", "iframe", "source")}
@@ -59,6 +59,7 @@ def pages(build):
     one is drawn; all take half a minute.
     """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "SITE", SITE)
         patch.setattr(figure_files, "figure_names", lambda: ["maze_long"])
         assert build.main() == 0
     written = (path for path in SITE.rglob("*.html") if path.parent.name != "_static")

@@ -181,8 +181,7 @@ class Reading:
         self.within = [*hinted(self.names, "within")[:1], *choice.within]
         self.problem = choice.problem or self._problem()
         self.grouping = [self.step, *self.within, self.problem] if self.problem else []
-        lost = self._each(self.problem, missing) if self.problem else np.zeros(1, bool)
-        if lost.any():
+        if self.problem and (lost := self._each(self.problem, missing)).any():
             self._refuse_where(lost, "no_problem", names=self._likely())
         self._keep(slice(None))
 
@@ -254,8 +253,9 @@ class Reading:
         """The column of the problem, "" where each row is one. LabError: there is none, or two."""
         named = hinted(self.names, "problem", "prompt")
         columns = {*self.found.all} - {*self.outcomes, self.size, "step"}
-        most = max(2, 0 if named[:1] == ["(key)"] else len(self.rows))
-        policies = [x for x in hinted(self.names, "policy") if self.rows[x].nunique() >= most]
+        # Of a table each row is another policy's, under the names of an object only some are.
+        least = max(2, 0 if named[:1] == ["(key)"] else len(self.rows))
+        policies = [x for x in hinted(self.names, "policy") if self.rows[x].nunique() >= least]
         if self.kind == "reward":
             full = [name for name in named if not any(map(missing, self.cells[name]))]
             found = (full or named) + ["(row)"] * ("(row)" in self.names)
@@ -314,7 +314,7 @@ class Reading:
     def _drop_repeated(self) -> None:
         """Leave out rollouts that stand in two files, and steps that repeat another word for word.
 
-        LabError: many numbers of rollouts stand there twice, with different texts.
+        LabError: many numbers of rollouts return in a problem, with other texts or without any.
         """
         texts = hinted(self.found.long, "text")
         said = [*texts[:1], self.outcome]
