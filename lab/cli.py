@@ -24,7 +24,7 @@ from lab.errors import LabError, one_of, real, refuse_unknown, whole
 from lab.extras import EXTRAS, missing
 from lab.plugins import hand_on
 from lab.project import CHECKOUT, project, read_toml
-from lab.training.termination import EXIT_CODE, Terminated
+from lab.training.termination import EXIT_CODE, INTERRUPTED, Terminated
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -81,7 +81,7 @@ def main(argv: list[str] | None = None) -> int:
         _drop_output()
         return _refuse(LabError(f"the output cannot be written ({error.strerror}): make room"))
     except KeyboardInterrupt:
-        print("lab: stopped; the same command goes on from here", file=sys.stderr)
+        print(INTERRUPTED, file=sys.stderr)
         return 130
     except Terminated as stop:
         print("lab:", stop, file=sys.stderr)

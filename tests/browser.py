@@ -24,15 +24,14 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FRONT = ROOT / "lab" / "explorer" / "front"
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+# Of features the last switch counts, so what matters of what Playwright turns off stands again. The
+# popups of the address bar are pages, which each tab of a test's would open with its window.
 SWITCHES = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
+    "--disable-component-update --disable-sync --disable-features=PaintHolding,HttpsUpgrades,"
+    "MediaRouter,OptimizationHints,NetworkTimeServiceQuerying,AimEnabled,WebUIOmniboxPopup,"
+    "WebUIOmniboxAimPopup"
 ).split()
-# The popups of the address bar are pages, which each tab of a test's would open with its window.
-# The last such switch counts, so what matters here of what Playwright turns off stands again.
-OFF = "PaintHolding HttpsUpgrades MediaRouter OptimizationHints NetworkTimeServiceQuerying"
-OFF += " AimEnabled WebUIOmniboxPopup WebUIOmniboxAimPopup"
-SWITCHES.append(f"--disable-features={','.join(OFF.split())}")
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from lab.runs.run_folder import Run, runs_root
 from lab.runs.sweep_file import Item, read_sweep
 from lab.training.cards import cards
 from lab.training.files import writing
-from lab.training.termination import Terminated, on_sigterm
+from lab.training.termination import INTERRUPTED, Terminated, on_sigterm
 
 # Of tqdm, on a terminal alone; what the processes of the runs say is in their logs.
 BAR: dict[str, Any] = {"disable": None, "leave": False, "smoothing": 0}
@@ -98,7 +98,10 @@ def _run_all(
             item.run.path.mkdir(parents=True, exist_ok=True)
         worker = free.get()
         try:
-            return worker.run(_command(item, verb), str(item.run.path / "log.txt"))
+            reason = worker.run(_command(item, verb), str(item.run.path / "log.txt"))
+            if reason == INTERRUPTED:  # by Ctrl-C, of which the main thread may hear a bit later
+                stopping.wait(2)
+            return reason
         finally:
             free.put(worker)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 EXIT_CODE = 128 + signal.SIGTERM  # what a shell reports for a process that SIGTERM ended
+INTERRUPTED = "lab: stopped; the same command goes on from here"  # the last words after Ctrl-C
 
 
 class Terminated(BaseException):
